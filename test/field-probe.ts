@@ -40,7 +40,7 @@ bench.frontEnd.listen(ROOT, bench.frontEnd.latestEvent(), (event) => events.push
 await answerOf(bench.clock, bench.frontEnd.change(ROOT, { action: "update", update }, [job]));
 const [changed] = bench.frontEnd.jobs(ROOT, {}).filter((one) => one.job === job) as (Job & Asked)[];
 const event = events.find(({ kind }) => kind === "updated")!;
-const [column] = chosenColumns({ names: ["niceness"], hasHeading: false }, new Set());
+const [column] = chosenColumns({ names: ["niceness"], hasHeading: false });
 const { components } = openApiDocument("") as unknown as Document;
 
 interface Document {

@@ -139,7 +139,7 @@ const SENDS: Readonly<Record<string, readonly Send[] | string>> = {
       .map((id) => [id, "reads; requests at a time are limited (api/server/fairness/)"]),
   ),
   ...Object.fromEntries(
-    "setPolicy drain undrain reserve unreserve shutdown startAllocation startPilot"
+    "setPolicy drain undrain reserve unreserve shutdown startAllocation startPilot sayOff"
       .split(" ")
       .map((id) => [id, "administrators only"]),
   ),

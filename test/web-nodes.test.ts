@@ -52,7 +52,9 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       ]);
       const alarms = await page.locator('main [role="alert"], [role="alert"]').allTextContents();
       expect(alarms.join(" ")).toContain("The clock of node n2 is known only within 15.0 ms");
-      expect(alarms.join(" ")).toContain("Node n3 is lost: its gangs end, and nothing starts on it.");
+      expect(alarms.join(" ")).toContain(
+        "Node n3 is lost: its gangs are killed on their other nodes, and nothing starts on it.",
+      );
       await page.getByText("needs attention").waitFor();
       await page.getByText("2 up, 1 lost").waitFor();
       expect(await page.getByRole("region", { name: "Allocations" }).count()).toBe(0);

@@ -22,7 +22,7 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     web: ["print a link to the scheduler's page in a browser", () => import("./verbs/web.ts")],
     demo: ["run six toy gangs and watch them take turns", () => import("./verbs/demo.ts")],
     allocations: [
-      "on Slurm: show the nodes that the scheduler holds, or ask for some",
+      "show the nodes that the scheduler holds, ask for some, or say that one is off",
       () => import("./verbs/allocations.ts"),
     ],
     config: ["check a configuration file, or print its schema", () => import("./verbs/config.ts")],

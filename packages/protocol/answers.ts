@@ -86,6 +86,12 @@ const obstacle = z
       .object({ kind: z.literal("launch"), message: z.string() })
       .describe("It is launched, but something other than its turn keeps it from beginning"),
     z
+      .object({ kind: z.literal("stopped") })
+      .describe("It has started, and the matrix has no room for it now"),
+    z
+      .object({ kind: z.literal("nodes"), message: z.string(), sinceMs: unixMs })
+      .describe("It is launched, but does not run: nodes of it have not answered since then"),
+    z
       .object({ kind: z.literal("executor"), message: z.string() })
       .describe("What the executor says about a running job, such as where it runs"),
     z
@@ -257,7 +263,7 @@ const nodeHealth = z
     state: z
       .enum(["up", "silent", "lost"])
       .describe(
-        "silent: it has not answered for 3 s, and its gangs are stopped on all nodes. lost: it is given up",
+        "silent: it has not answered for 3 s, and its gangs are stopped on the others. lost: it is given up",
       ),
     cpus: count.describe("CPUs that jobs may use now"),
     offsetMs: optional(z.number(), "Its monotonic clock minus that of the scheduler's machine, ms"),
@@ -406,6 +412,10 @@ export const allocationsAnswer = answer("tutti.allocations/1", {
   ...nodeSource,
   bill: optional(bill, "Node time of all allocations so far, in ms"),
 });
+export const offAnswer = answer("tutti.off/1", {
+  nodes: z.array(z.string()),
+  jobs: z.array(jobNumber).describe("The jobs that ran there: their attempts are lost"),
+});
 /** By older names, which stay in version 1. */
 export const pilotAnswer = answer("tutti.pilot/1", {
   pilots: z.array(
@@ -459,6 +469,7 @@ export type WindowAnswer = Value<typeof windowAnswer>;
 export type WindowsAnswer = Value<typeof windowsAnswer>;
 export type ShutdownAnswer = Value<typeof shutdownAnswer>;
 export type AllocationsAnswer = Value<typeof allocationsAnswer>;
+export type OffAnswer = Value<typeof offAnswer>;
 export type PilotAnswer = Value<typeof pilotAnswer>;
 export type WebLinkAnswer = Value<typeof webLinkAnswer>;
 export type WebProofAnswer = Value<typeof webProofAnswer>;

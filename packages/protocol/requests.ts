@@ -122,7 +122,7 @@ const windowName = z
     /^[A-Za-z0-9][\w.-]*$/,
     "is not the name of a window, expected letters, digits, _, . and -, first a letter or a digit",
   );
-/** Of users or queues. Events have them with commas between them. */
+/** Of users, queues or nodes. Events have them with commas between them. */
 const names = z
   .array(
     z
@@ -144,11 +144,16 @@ export const windowBody = z.strictObject({
   reason: optional(label(limits.MAX_REASON_LENGTH), "Why, for people: everybody sees it"),
 });
 
+export const offBody = z.strictObject({
+  nodes: names.describe("Lost nodes on which nothing of this scheduler runs"),
+});
+
 export const webSessionBody = z.strictObject({
   code: z.string().min(1).max(200).describe("The code after #login= in a link of tutti web"),
 });
 
 export type DrainBody = Value<typeof drainBody>;
+export type OffBody = Value<typeof offBody>;
 export type WindowBody = Value<typeof windowBody>;
 export type ShutdownBody = Value<typeof shutdownBody>;
 export type SubmitJob = Value<typeof submitJob>;

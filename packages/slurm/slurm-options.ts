@@ -49,6 +49,7 @@ export interface NativeOptions {
 /** What cannot be done on Slurm, with a pilot or without one. */
 export const ON_SLURM = {
   modeConcurrent: 'users cannot run gangs at low priority on Slurm, expected the mode "gang"',
+  offByWord: "Slurm itself says when nothing runs on a node",
 } as const;
 
 /** @throws InputError for a setting that nothing on Slurm can follow */

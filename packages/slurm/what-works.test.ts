@@ -32,6 +32,7 @@ const FEATURES: Partial<Record<keyof Capabilities, string>> = {
   resources: "--use",
   canPause: "tutti pause",
   beginsAtOnce: "windows",
+  offByWord: "allocations off",
 };
 /** How an executor works, not what it allows. */
 const HOW: readonly (keyof Capabilities)[] = ["movesGangs", "endsWithReboot", "hasNodes"];

@@ -13,6 +13,7 @@ import { checkSshOptions, configOnHosts, type SshOptions } from "./ssh-options.t
 const ON_HOSTS: Capabilities = {
   ...ON_CLUSTER,
   takesInput: "pipes",
+  offByWord: true,
   resources: "each host has GPUs and licences of its own, which nobody counts",
 };
 

@@ -35,8 +35,8 @@ test("a node that does not answer, is lost, or has an uncertain clock is a warni
   expect(nodeWarnings([up])).toEqual([]);
   expect(nodeWarnings(nodes)).toEqual([
     "The clock of node n2 is known only within 12.0 ms, more than a tenth of a slot: its gangs may change later than on other nodes. Use longer slots (--slot).",
-    "Node n3 does not answer: its gangs are stopped on all their nodes.",
-    "Node n\\x1b4 is lost: its gangs end, and nothing starts on it.",
+    "Node n3 does not answer: its gangs are stopped on their other nodes.",
+    "Node n\\x1b4 is lost: its gangs are killed on their other nodes, and nothing starts on it.",
   ]);
 });
 

@@ -71,8 +71,9 @@ export function nodeWarnings(nodes: readonly NodeAnswer[]): string[] {
   return nodes.flatMap(({ node, state, isUncertain, uncertaintyMs = 0 }) => {
     const name = visibleLine(node);
     if (state === "silent")
-      return [`Node ${name} does not answer: its gangs are stopped on all their nodes.`];
-    if (state === "lost") return [`Node ${name} is lost: its gangs end, and nothing starts on it.`];
+      return [`Node ${name} does not answer: its gangs are stopped on their other nodes.`];
+    if (state === "lost")
+      return [`Node ${name} is lost: its gangs are killed on their other nodes, and nothing starts on it.`];
     if (!isUncertain) return [];
     return [
       `The clock of node ${name} is known only within ${uncertaintyMs.toFixed(1)} ms, more than a tenth of a slot: its gangs may change later than on other nodes. Use longer slots (--slot).`,

@@ -30,13 +30,13 @@ const NOT_FORECAST: ReadonlySet<WhyAnswer["obstacles"][number]["kind"]> = new Se
 /**
  * Of a waiting job: how long and in which queue it has waited, what is in its way, and when it is expected to
  * start. Of a running job: where it runs. None for a job that has ended.
- * @param isStopped the job has started, but the matrix has no room for it now
  */
-export function whySentences(why: WhyAnswer, job: Job, isStopped = false): string[] {
+export function whySentences(why: WhyAnswer, job: Job): string[] {
   const obstacles = why.obstacles.map((obstacle) => obstacleText(obstacle, why.job));
+  const runs = why.obstacles.every(({ kind }) => kind !== "nodes" && kind !== "stopped");
   if (why.state !== "queued" && why.state !== "held")
     return [
-      ...(why.state === "running" ? [runningText(job, isStopped)] : []),
+      ...(why.state === "running" ? [runs ? runningText(job) : begunText(job)] : []),
       ...(why.state === "paused" ? [pausedText(job)] : []),
       ...obstacles,
     ];
@@ -66,12 +66,16 @@ function ranText(ranMs: number, limitMs: number | undefined): string {
   return `${formatDuration(ranMs / 1000)}${limit}`;
 }
 
-function runningText({ cpus, nodes, startedAtMs, ranMs, limitMs }: Job, isStopped: boolean): string {
+/** Of a job that does not run now, for a reason that follows. */
+function begunText({ startedAtMs, ranMs, limitMs }: Job): string {
+  const at = startedAtMs === undefined ? "" : ` at ${clockText(startedAtMs)}`;
+  return `Started${at}, and has run for ${ranText(ranMs, limitMs)}.`;
+}
+
+function runningText({ cpus, nodes, startedAtMs, ranMs, limitMs }: Job): string {
   const since = startedAtMs === undefined ? "" : ` since ${clockText(startedAtMs)}`;
-  const had = `has run for ${ranText(ranMs, limitMs)}`;
-  return isStopped
-    ? `Started${since.replace(" since", " at")}, but is stopped: the policy has no room for it now. It continues when its CPUs are free, and ${had}.`
-    : `Runs on ${cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(cpus, nodes)}${since}, and ${had}.`;
+  const where = `${cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(cpus, nodes)}`;
+  return `Runs on ${where}${since}, and has run for ${ranText(ranMs, limitMs)}.`;
 }
 
 function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): string {
@@ -172,6 +176,10 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
       return windowObstacleText(obstacle, job);
     case "handover":
       return `Nothing starts until ${jobsText(obstacle.jobs)} ${obstacle.jobs.length === 1 ? "has" : "have"} ended: policy ${visibleLine(obstacle.policy)} cannot take over ${obstacle.jobs.length === 1 ? "its place" : "their places"} in the matrix. There is no forecast until then.`;
+    case "stopped":
+      return "It is stopped: the policy has no room for it now. It continues when its CPUs are free.";
+    case "nodes":
+      return `It does not run: ${visibleLine(obstacle.message)} (no answer since ${clockText(obstacle.sinceMs)}).`;
     case "executor":
       return `${visibleLine(obstacle.message)}.`;
     case "conductor":

@@ -18,7 +18,7 @@ import { signal } from "@tutti/host/processes.ts";
 import { SIZES, TRIES } from "@tutti/kernel/core/sizes-for-tests.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isInPath } from "../../scripts/install-test-tools.ts";
-import { describeWithHosts, HostsScheduler, TestHosts } from "./hosts.ts";
+import { commandOf, describeWithHosts, HostsScheduler, TestHosts } from "./hosts.ts";
 import { turnOnHosts } from "./turning-run.ts";
 
 /** Each task says where it runs, and under which user. */
@@ -170,6 +170,48 @@ describeWithHosts("root, homes that all hosts share", () => {
     writeFileSync(goOn, "");
     expect(await scheduler.ended(job)).toMatchObject({ state: "done", attempt: 2 });
     const ranks = [0, 1, 2, 3, 4, 5];
+    expect(linesIn(out)).toEqual([...ranks.map((rank) => `1 ${rank}`), ...ranks.map((rank) => `2 ${rank}`)]);
+  });
+
+  test("a job on a host that is away says so, and runs again on the others when an administrator says that the host is off", async () => {
+    const out = join(hosts.folder, "off.txt");
+    const goOn = join(hosts.folder, "go-on-off");
+    const command = `echo $TUTTI_ATTEMPT $TUTTI_RANK >> ${out}; until [ -e ${goOn} ]; do sleep 0.05; done`;
+    const words = ["-n", 4, "--tasks-run", "each", "--retries", 3, "--", "sh", "-c", command];
+    const job = await scheduler.submit(words);
+    await scheduler.running(job);
+    await scheduler.until(60_000, "all tasks have begun", () => existsSync(out) && linesIn(out).length === 4);
+    const [{ node: away }, { node: other }] = (await scheduler.job(job)).nodes!;
+    const left = () => hosts.processesOf(away).filter((pid) => commandOf(pid).includes(out)).length;
+    expect(left()).toBe(2);
+    const stateOf = async (name: string) =>
+      ((await scheduler.status()).nodes ?? []).find(({ node }) => node === name)?.state;
+    hosts.cut(away);
+    await scheduler.until(60_000, "the host is silent", async () => (await stateOf(away)) === "silent");
+    const silent = `node ${away} does not answer, so the gang is stopped on the others`;
+    expect((await scheduler.job(job)).reason).toBe(silent);
+    expect((await scheduler.run(["allocations", "off", away])).stderr).toContain(
+      "is silent, expected a lost",
+    );
+    await scheduler.until(60_000, "the host is lost", async () => (await stateOf(away)) === "lost");
+    const lost = `node ${away} is lost; what ran on the others was killed, and the job ends when ${away} answers, or by tutti allocations off ${away}`;
+    const { reason, ranMs } = await scheduler.job(job);
+    expect(reason).toBe(lost);
+    expect((await scheduler.tutti(["why", job])).replace(/\s+/g, " ")).toContain(`It does not run: ${lost}`);
+    expect((await scheduler.job(job)).ranMs).toBe(ranMs);
+    expect((await scheduler.run(["allocations", "off", other])).status).not.toBe(0);
+    expect(await scheduler.tutti(["allocations", "off", away])).toContain(`1 job ran on ${away}: ${job}.`);
+    await scheduler.until(60_000, "the next attempt has begun", () => linesIn(out).length === 8);
+    expect((await scheduler.job(job)).nodes!.map(({ node }) => node)).not.toContain(away);
+    // It was wrong: the host was only out of reach.
+    expect(left()).toBe(2);
+    hosts.join(away);
+    await scheduler.up();
+    expect(left()).toBe(0);
+    expect((await scheduler.job(job)).state).toBe("running");
+    writeFileSync(goOn, "");
+    expect(await scheduler.ended(job)).toMatchObject({ state: "done", attempt: 2 });
+    const ranks = [0, 1, 2, 3];
     expect(linesIn(out)).toEqual([...ranks.map((rank) => `1 ${rank}`), ...ranks.map((rank) => `2 ${rank}`)]);
   });
 });

@@ -360,7 +360,7 @@ function accountOf(name: string) {
   return account;
 }
 
-function commandOf(pid: number): string {
+export function commandOf(pid: number): string {
   return (readText(`/proc/${pid}/cmdline`, "latin1") ?? "").replaceAll("\0", " ");
 }
 

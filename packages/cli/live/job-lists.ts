@@ -7,7 +7,7 @@ import { type NumberRange, rangesText } from "@tutti/kernel/core/number-ranges.t
 import type { Client } from "@tutti/live/api/client/client.ts";
 import type { JobQuery } from "@tutti/live/daemon/contract/service.ts";
 import { FILTERS, type Filters } from "@tutti/protocol/job-fields.ts";
-import type { Job, JobsAnswer, MatrixAnswer, MissingJobs } from "@tutti/protocol/schema.ts";
+import type { Job, JobsAnswer, MissingJobs } from "@tutti/protocol/schema.ts";
 import { ENDED_STATES } from "@tutti/protocol/states.ts";
 
 /** Which jobs to ask for. `last` cannot be combined with numbers, names, queues or users. */
@@ -22,8 +22,6 @@ export interface JobsPage {
 
 /** Characters of job numbers per request; well below the limit for a request line. */
 const MAX_LIST_LENGTH = 6000;
-/** A job that has just been placed may be missing from the answer. */
-const FRESH_MS = 2000;
 
 /** The jobs in the order of their numbers, in pages of at most 1,000. */
 export async function* jobPages(client: Client, asked: AskedJobs): AsyncGenerator<JobsPage> {
@@ -95,22 +93,4 @@ export function missingText(missing: readonly MissingJobs[]): string {
     ...textFor("forgotten", (which, count) => `${which} ${count === 1 ? "is" : "are"} forgotten`),
     ...textFor("not given", (which) => `there ${which.startsWith("jobs") ? "are" : "is"} no ${which} yet`),
   ].join("; ");
-}
-
-/** Jobs that run according to their state, but have no place in a matrix. @param nowMs Unix time */
-export function unplaced(jobs: readonly Job[], { rows }: MatrixAnswer, nowMs: number): readonly Job[] {
-  const placed = new Set(rows.flat().map(({ job }) => job));
-  return jobs.filter(
-    ({ job, state, startedAtMs = 0 }) =>
-      state === "running" && nowMs - startedAtMs > FRESH_MS && !placed.has(job),
-  );
-}
-
-/** Running jobs that are not in the matrix: after a change of policy they are stopped and wait for room. */
-export async function stoppedJobs(client: Client, jobs: readonly Job[]): Promise<ReadonlySet<number>> {
-  if (jobs.every(({ state }) => state !== "running")) return new Set();
-  const absent = unplaced(jobs, await client.ask<MatrixAnswer>("/v1/matrix"), Date.now());
-  // Jobs that have ended in the meantime are also absent.
-  const now = await Promise.all(absent.map(async ({ job }) => (await client.job(job)).job));
-  return new Set(now.filter(({ state }) => state === "running").map(({ job }) => job));
 }

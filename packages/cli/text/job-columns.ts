@@ -62,12 +62,6 @@ export const WAITED = column("waited", "right", 3, ({ submittedAtMs, startedAtMs
 );
 export const ENDED = column("ended", "left", 5, ({ endedAtMs }) => known(endedAtMs, clockText));
 
-/** The remark of a list in which some running jobs are stopped, because the matrix has no room for them. */
-export const remarkUnlessStopped = (stopped: ReadonlySet<number>): JobColumn => ({
-  ...REMARK,
-  textOf: (job) => (stopped.has(job.job) ? "stopped: no room now" : remark(job)),
-});
-
 /** Kinds of fields whose columns are aligned to the right. */
 const NUMBERS: readonly Kind[] = ["count", "bytes", "job", "code"];
 
@@ -109,13 +103,9 @@ export interface ChosenColumns {
  * The chosen columns of a table. All are shown at any width: long texts are shortened first, and if that is
  * not enough, lines are longer than the terminal.
  */
-export function chosenColumns(
-  { names, hasHeading }: ChosenColumns,
-  stopped: ReadonlySet<number>,
-): readonly JobColumn[] {
+export function chosenColumns({ names, hasHeading }: ChosenColumns): readonly JobColumn[] {
   return names.map((name) => {
-    const one = COLUMNS[COLUMN_NAMES.indexOf(name)];
-    const { title, align, textOf } = one === REMARK ? remarkUnlessStopped(stopped) : one;
+    const { title, align, textOf } = COLUMNS[COLUMN_NAMES.indexOf(name)];
     // Without a heading, its width does not count either.
     return {
       ...{ title: hasHeading ? title : "", align, textOf },

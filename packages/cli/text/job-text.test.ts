@@ -35,7 +35,7 @@ describe("JobLines", () => {
     ),
     inArray(14, 20, { state: "held" }),
     inArray(16, 30, { state: "held" }),
-    job(17, { state: "running", startedAtMs: 1, cpus: [0, 1] }),
+    job(17, { state: "running", startedAtMs: 1, cpus: [0, 1], reason: "stopped: no room now" }),
   ];
 
   test("puts running jobs first, and the waiting jobs of an array into one line", () => {
@@ -53,7 +53,7 @@ describe("JobLines", () => {
   });
 
   test("are shown with their numbers, their indices and their count", () => {
-    const table = jobsTable(jobLines(jobs).lines, jobs[0].user, new Set([17]));
+    const table = jobsTable(jobLines(jobs).lines, jobs[0].user);
     expect(table).toMatch(/^ *10 +sim\[1\] +▶ running .*on CPU 3$/m);
     expect(table).toMatch(/^ *17 .*stopped: no room now$/m);
     expect(table).toMatch(/^11-13 +sim\[5…15\] +· queued +1 .*3 jobs of an array$/m);

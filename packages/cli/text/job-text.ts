@@ -16,7 +16,6 @@ import {
   QUEUE,
   RAN,
   REMARK,
-  remarkUnlessStopped,
   STATE,
   SUBMITTED,
   USER,
@@ -69,16 +68,10 @@ export class JobTable {
 
 /**
  * The table of `tutti jobs`.
- * @param stopped running jobs for which the matrix has no room
  * @param chosen default: the columns that the jobs need
  */
-export function jobsTable(
-  jobs: readonly JobLine[],
-  caller: string,
-  stopped: ReadonlySet<number> = new Set(),
-  chosen?: ChosenColumns,
-): string {
-  const columns = chosen === undefined ? jobColumns(jobs, caller, stopped) : chosenColumns(chosen, stopped);
+export function jobsTable(jobs: readonly JobLine[], caller: string, chosen?: ChosenColumns): string {
+  const columns = chosen === undefined ? jobColumns(jobs, caller) : chosenColumns(chosen);
   const table = new JobTable(columns, jobs, { ...tableOptions(), hasHeading: chosen?.hasHeading });
   return `${table.heading()}${table.lines(jobs)}${table.foot()}`;
 }
@@ -101,7 +94,7 @@ export function historyTable(
     ...(isShared ? [USER] : []),
     ...[CPUS, SUBMITTED, WAITED, RAN, ENDED, REMARK],
   ];
-  const columns = chosen === undefined ? usual : chosenColumns(chosen, new Set());
+  const columns = chosen === undefined ? usual : chosenColumns(chosen);
   return new JobTable(columns, first, { ...tableOptions(), latest, hasHeading: chosen?.hasHeading });
 }
 
@@ -109,17 +102,13 @@ export function historyTable(
  * The columns of waiting and running jobs: queues only if there are several, and users unless all jobs are
  * the caller's.
  */
-export function jobColumns(
-  jobs: readonly JobLine[],
-  caller: string,
-  stopped: ReadonlySet<number>,
-): readonly JobColumn[] {
+export function jobColumns(jobs: readonly JobLine[], caller: string): readonly JobColumn[] {
   const differ = (keyOf: (job: Job) => string) => new Set(jobs.map(keyOf)).size > 1;
   return [
     ...[NUMBER, NAME, STATE],
     ...(jobs.some(({ user }) => user !== caller) ? [USER] : []),
     ...(differ(({ queue }) => queue) ? [QUEUE] : []),
-    ...[CPUS, RAN, LIMIT, remarkUnlessStopped(stopped)],
+    ...[CPUS, RAN, LIMIT, REMARK],
   ];
 }
 

@@ -24,7 +24,6 @@ import { windowText } from "@tutti/words/windows.ts";
 import { JobTable, jobColumns } from "../text/job-text.ts";
 import { matrixLines } from "../text/matrix-text.ts";
 import { type TopView, whoText } from "./top-view.ts";
-import { stoppedIn } from "./world.ts";
 
 const MIN_COLUMNS = 60;
 const MIN_LINES = 16;
@@ -168,7 +167,7 @@ function tableLines(view: TopView, frame: Frame, room: number): string[] {
   if (lines.length === 0)
     return [title, filter === "" ? "  No jobs." : "  No job matches; / changes the filter."];
   const sample = [...lines.slice(0, SAMPLE_LINES), ...shown];
-  const table = new JobTable(jobColumns(sample, world!.status.user, stoppedIn(world!, frame.nowMs)), sample, {
+  const table = new JobTable(jobColumns(sample, world!.status.user), sample, {
     width: columns - GUTTER,
     colour: false,
   });

@@ -19,7 +19,7 @@ import { frameLines } from "./frame.ts";
 import { LogLines, MAX_LINES } from "./log-lines.ts";
 import { Screen } from "./screen.ts";
 import { type Key, type Request, type Stream, TopView } from "./top-view.ts";
-import { stoppedIn, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 const MIN_REDRAW_MS = 100;
 const MAX_REDRAW_MS = 1000;
@@ -182,9 +182,8 @@ class Top {
     this.#explained = job.job;
     try {
       const why = await this.#connection.client.ask<WhyAnswer>(`/v1/jobs/${job.job}/why`);
-      const isStopped = stoppedIn(this.#view.world!, Date.now()).has(job.job);
       if (this.#view.job?.job !== job.job) return;
-      const sentences = isEnded(job.state) ? [`${outcomeText(job)}.`] : whySentences(why, job, isStopped);
+      const sentences = isEnded(job.state) ? [`${outcomeText(job)}.`] : whySentences(why, job);
       this.#view.why = sentences.length === 0 ? ["Nothing is in its way."] : sentences;
       this.#draw();
     } catch (error) {

@@ -2,7 +2,6 @@
 import { matchesGlob } from "@tutti/kernel/core/glob.ts";
 import type { Job, MatrixAnswer, StatusAnswer } from "@tutti/protocol/schema.ts";
 import { isEnded } from "@tutti/protocol/states.ts";
-import { unplaced } from "../live/job-lists.ts";
 import type { JobLine } from "../text/job-columns.ts";
 import { JobLines } from "../text/job-text.ts";
 
@@ -43,9 +42,4 @@ function matches({ job, name, state, queue, user }: Job, word: string): boolean 
     default:
       return name.toLowerCase().includes(word.toLowerCase());
   }
-}
-
-/** Running jobs for which the matrix has no room. @param nowMs Unix time */
-export function stoppedIn({ jobs, matrix }: World, nowMs: number): ReadonlySet<number> {
-  return new Set(unplaced([...jobs.values()], matrix, nowMs).map(({ job }) => job));
 }

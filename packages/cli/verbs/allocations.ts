@@ -1,26 +1,60 @@
-/** `tutti allocations [start]`: shows the nodes that the scheduler has for a while, or asks for some. */
+/** `tutti allocations`: shows the nodes that the scheduler has, asks for some, or says that some are off. */
 
-import type { AllocationsAnswer, PilotAnswer } from "@tutti/protocol/schema.ts";
+import { plural } from "@tutti/kernel/core/format.ts";
+import type { AllocationsAnswer, OffAnswer, PilotAnswer } from "@tutti/protocol/schema.ts";
 import { allocationLines } from "@tutti/words/status.ts";
+import { visibleLine } from "@tutti/words/visible.ts";
 import { Argument, type Command } from "commander";
+import { UsageError } from "../errors.ts";
 import { type Asked, show } from "../live/show.ts";
+
+type Answers = AllocationsAnswer | PilotAnswer | OffAnswer;
+type Words = [action: "start" | "status" | "off" | undefined, hosts: readonly string[]];
 
 const HELP = `
 An allocation is a set of nodes that the scheduler has for a while. With tutti
 serve --on slurm, it is a pilot: one job of Slurm that holds nodes, on which the
 scheduler runs its own jobs. If somebody cancels it, the scheduler asks for no
-other one until tutti allocations start.`;
+other one until tutti allocations start.
+
+With tutti serve --on ssh, all hosts are one allocation that has no end. A job
+on a lost host does not end, and does not run again, until the host answers: it
+may still run there. If you know that it does not, because the host is off or
+was started again, tutti allocations off HOST says so. Only administrators may.`;
 
 export function configure(command: Command): void {
   // By its older name, the command prints the older names of the fields.
   const path = command.name() === "pilot" ? "/v1/pilot" : "/v1/allocations";
-  const action = new Argument("[action]", "start: ask for nodes again; status: show them");
-  show(command.addArgument(action.choices(["start", "status"])).addHelpText("after", HELP), {
-    ask: ({ client, words: [action] }: Asked<object, [string | undefined]>) =>
-      client.ask<AllocationsAnswer | PilotAnswer>(path, action === "start" ? { method: "POST" } : {}),
-    text: (answer) => `${allocationLines("pilots" in answer ? byNewNames(answer) : answer).join("\n")}\n`,
+  const action = new Argument(
+    "[action]",
+    "start: ask for nodes again; off: nothing runs on these lost hosts; status: show them",
+  ).choices(["start", "status", "off"]);
+  command.addArgument(action).argument("[hosts...]", "after off: names as tutti status shows them");
+  show(command.addHelpText("after", HELP), {
+    ask: async ({ client, words: [action, hosts] }: Asked<object, Words>): Promise<Answers> => {
+      if (action === "off") {
+        if (hosts.length > 0)
+          return client.ask<Answers>("/v1/allocations/off", { method: "POST", body: { nodes: hosts } });
+        throw new UsageError("Cannot say that nothing runs on a host without its name, such as off elm");
+      }
+      if (hosts.length > 0)
+        throw new UsageError(`Cannot use "${hosts[0]}": only tutti allocations off names hosts`);
+      const method = action === "start" ? "POST" : "GET";
+      return client.ask<Answers>(path, { method });
+    },
+    text: (answer) =>
+      "jobs" in answer
+        ? `${offText(answer)}\n`
+        : `${allocationLines("pilots" in answer ? byNewNames(answer) : answer).join("\n")}\n`,
     next: (_, { words: [action] }) => (action === "start" ? "tutti: nodes are asked for" : undefined),
   });
+}
+
+function offText({ nodes, jobs }: OffAnswer): string {
+  const where = nodes.map(visibleLine).join(", ");
+  if (jobs.length === 0) return `No job ran on ${where}.`;
+  const retries = "those with --retries left run again";
+  return `${plural(jobs.length, "job")} ran on ${where}: ${jobs.join(", ")}. Their attempts are lost; ${retries}.`;
 }
 
 function byNewNames({ pilots, ...why }: PilotAnswer): Omit<AllocationsAnswer, "schema"> {

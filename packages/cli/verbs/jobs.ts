@@ -7,7 +7,7 @@ import { ACTIVE_STATES } from "@tutti/protocol/states.ts";
 import { noJobsText } from "@tutti/words/status.ts";
 import type { Command } from "commander";
 import { NotFoundError } from "../errors.ts";
-import { type AskedJobs, jobPages, stoppedJobs } from "../live/job-lists.ts";
+import { type AskedJobs, jobPages } from "../live/job-lists.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
 import { integer } from "../options/parse.ts";
 import { addRenamedOption } from "../options/renamed.ts";
@@ -53,7 +53,7 @@ async function run(
   // The number of lines keeps the table readable on a terminal. --json has all jobs.
   const { lines: shown, more } = lines.shown();
   const { user } = await client.ask<StatusAnswer>("/v1/status");
-  writeOut(jobsTable(shown, user, await stoppedJobs(client, shown), chosen));
+  writeOut(jobsTable(shown, user, chosen));
   if (more === 0) return;
   const rest = `and ${more} more; --first ${lines.count} shows all`;
   if (chosen?.hasHeading === false) hint(rest);

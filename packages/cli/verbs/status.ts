@@ -25,7 +25,7 @@ import { bytesText } from "@tutti/words/times.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import { windowText } from "@tutti/words/windows.ts";
 import type { Command } from "commander";
-import { jobPages, stoppedJobs } from "../live/job-lists.ts";
+import { jobPages } from "../live/job-lists.ts";
 import { show } from "../live/show.ts";
 import { firstSteps } from "../text/first-steps.ts";
 import { JobLines, jobsTable } from "../text/job-text.ts";
@@ -118,7 +118,7 @@ async function jobsText(client: Client, { counts, cpus, user, http }: StatusAnsw
   if (listed.count === 0) return `${noJobsText(counts)}\n${firstSteps(pageText(http), cpus)}`;
   const { lines: shown, more } = listed.shown();
   const left = more > 0 ? `and ${more} more: ${commandName()} jobs\n` : "";
-  return `${jobsTable(shown, user, await stoppedJobs(client, shown))}${left}`;
+  return `${jobsTable(shown, user)}${left}`;
 }
 
 function nodeLines(nodes: readonly NodeAnswer[]): string[] {

@@ -9,7 +9,6 @@ import { visibleLine } from "@tutti/words/visible.ts";
 import { whySentences } from "@tutti/words/why.ts";
 import type { Command } from "commander";
 import { NotFoundError } from "../errors.ts";
-import { stoppedJobs } from "../live/job-lists.ts";
 import { SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
 import { bold, wrap, writeJson, writeOut } from "../text/text.ts";
 
@@ -30,7 +29,7 @@ export function configure(command: Command): void {
           continue;
         }
         const { job } = await client.job(number);
-        writeOut(whyText(why, job, (await stoppedJobs(client, [job])).size > 0));
+        writeOut(whyText(why, job));
       }
       if (!json && numbers.length > MAX_PARAGRAPHS) {
         writeOut(
@@ -58,9 +57,9 @@ async function chosen(client: Client, words: readonly string[]): Promise<readonl
  * One paragraph: how long and in which queue the job has waited, what is in its way, and when it is expected
  * to start.
  */
-function whyText(why: WhyAnswer, job: Job, isStopped: boolean): string {
+function whyText(why: WhyAnswer, job: Job): string {
   if (job.endedAtMs !== undefined) return `${wrap(outcomeText(job), 2)}\n`;
-  const sentences = whySentences(why, job, isStopped);
+  const sentences = whySentences(why, job);
   const text = sentences.length === 0 ? "" : `\n  ${wrap(sentences.join(" "), 2)}`;
   return `${bold(`job ${job.job} (${visibleLine(job.name)})`)}: ${stateText(why.state)}${text}\n`;
 }

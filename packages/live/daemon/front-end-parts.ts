@@ -18,7 +18,7 @@ export interface FrontEndParts {
   readonly launcher: Launcher;
   readonly executor: Pick<
     Executor,
-    "capacity" | "capabilities" | "trouble" | "rests" | "waitsFor" | "runsAs" | "nodeSource"
+    "capacity" | "capabilities" | "trouble" | "rests" | "hindrance" | "runsAs" | "nodeSource"
   >;
   readonly book: JobBook;
   readonly feed: EventFeed;

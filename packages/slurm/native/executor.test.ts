@@ -107,9 +107,10 @@ describe("jobs of Slurm", () => {
       "--partition=long",
     ]);
     expect(slurm.jobs[0].script).toBe(`#!/bin/sh\nexec /bin/sh '${folder}/1.1/slurm-job'\n`);
-    expect(executor.waitsFor({ job: 1, attempt: 1 })).toMatch(
-      /asked to start it as job 1, and takes about 3 s/,
-    );
+    expect(executor.hindrance({ job: 1, attempt: 1 })).toMatchObject({
+      kind: "launch",
+      message: expect.stringMatching(/asked to start it as job 1, and takes about 3 s/),
+    });
     expect(of("launched")).toEqual([]);
     await pass(4);
     // Released at 0.5 s, started by Slurm 2.5 s later.
@@ -117,7 +118,7 @@ describe("jobs of Slurm", () => {
       [1, (START_UNIX_S + 3) * 1000],
       [2, (START_UNIX_S + 3) * 1000],
     ]);
-    expect(executor.waitsFor({ job: 2, attempt: 1 })).toBeUndefined();
+    expect(executor.hindrance({ job: 2, attempt: 1 })).toBeUndefined();
     expect(executor.runsAs({ job: 2, attempt: 1 })).toBe("It runs as Slurm's job 2 on n[1-2]");
     slurm.end("1", {});
     slurm.end("2", { state: "FAILED", exitCode: 7 });
@@ -218,7 +219,10 @@ describe("what Slurm does on its own wins", () => {
     await pass(0);
     slurm.job("2").reason = "JobHeldAdmin";
     await pass(5);
-    expect(executor.waitsFor({ job: 2, attempt: 1 })).toBe("Slurm holds its job 2 (JobHeldAdmin)");
+    expect(executor.hindrance({ job: 2, attempt: 1 })).toEqual({
+      kind: "launch",
+      message: "Slurm holds its job 2 (JobHeldAdmin)",
+    });
     slurm.forgotten.add(1).add(2);
     await pass(3);
     expect(ends()).toMatchObject([

@@ -359,6 +359,17 @@ export const ROUTES: readonly Route[] = [
     answer: json(c.allocationsAnswer),
     fromPage: { action: "ask for nodes", command: "tutti allocations start" },
   },
+  {
+    id: "sayOff",
+    method: "post",
+    path: "/v1/allocations/off",
+    summary: "Say that nothing runs on lost nodes, so that their attempts are lost; administrators only",
+    description:
+      "Refused where the cluster itself says it, as Slurm does, and for nodes that answer. What still runs on such a node is killed when it answers again.",
+    body: c.offBody,
+    answer: json(c.offAnswer),
+    fromPage: { action: "say that a node is off", command: "tutti allocations off" },
+  },
   get("pilot", "/v1/pilot", "An older name of /v1/allocations", json(c.pilotAnswer)),
   {
     id: "startPilot",
@@ -454,6 +465,8 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   DrainAnswer: c.drainAnswer,
   ShutdownAnswer: c.shutdownAnswer,
   AllocationsAnswer: c.allocationsAnswer,
+  OffBody: c.offBody,
+  OffAnswer: c.offAnswer,
   Pilot: c.pilotAnswer,
   Event: c.event,
   EventsAnswer: c.eventsAnswer,

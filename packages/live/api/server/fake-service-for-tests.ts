@@ -16,6 +16,7 @@ import type {
   InputBody,
   Job,
   MissingJobs,
+  OffBody,
   SubmitJob,
   UpdateBody,
   WindowBody,
@@ -286,6 +287,7 @@ export class FakeService extends FakeAnswers implements Service {
   windows = () => this.#windows.list;
   allocations = () => ({ allocations: [{ name: "7", state: "RUNNING", nodes: ["n1"], leftMs: 60_000 }] });
   startAllocation = this.allocations;
+  sayOff = (_: Caller, { nodes }: OffBody) => ({ nodes, jobs: [] });
   queues() {
     const of = (state: JobState) =>
       [...this.entries.values()].filter(({ info }) => info.state === state).length;

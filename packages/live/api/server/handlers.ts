@@ -184,6 +184,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   },
   allocations: (_, { service }) => service.allocations(),
   startAllocation: ({ caller }, { service }) => service.startAllocation(caller),
+  sayOff: ({ caller, body }, { service }) => service.sayOff(caller, body as c.OffBody),
   pilot: (_, { service }) => asPilots(service.allocations()),
   startPilot: ({ caller }, { service }) => asPilots(service.startAllocation(caller)),
   makeLink,
@@ -213,10 +214,9 @@ async function whyResponse({ caller, job }: Call, { service }: HandlerDeps): Pro
   const why = await service.why(caller, job);
   const info = service.job(caller, job);
   if (isRefusal(why) || isRefusal(info)) return isRefusal(why) ? why : info;
-  const isPlaced = () => service.matrix().rows.some((row) => row.some((gang) => gang.job === job));
   const sentences = isEnded(info.state)
     ? [`${outcomeText(info)}.`]
-    : whySentences({ schema: "tutti.why/1", ...why }, info, info.state === "running" && !isPlaced());
+    : whySentences({ schema: "tutti.why/1", ...why }, info);
   return { ...why, sentences };
 }
 

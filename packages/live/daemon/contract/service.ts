@@ -19,6 +19,8 @@ import type {
   Job,
   JobsAnswer,
   MatrixAnswer,
+  OffAnswer,
+  OffBody,
   PolicyAnswer,
   QueuesAnswer,
   SharesAnswer,
@@ -212,4 +214,6 @@ export interface Service {
   allocations(): Answer<Content<AllocationsAnswer>>;
   /** Asks for nodes again, after an allocation was cancelled or all have ended. */
   startAllocation(caller: Caller): Answer<Content<AllocationsAnswer>>;
+  /** Ends the attempts on lost nodes as lost: the caller knows that nothing runs there. */
+  sayOff(caller: Caller, body: OffBody): Answer<Content<OffAnswer>>;
 }

@@ -75,6 +75,20 @@ export interface Capacity extends Share {
   readonly whyNever?: (job: JobShape) => string | undefined;
 }
 
+/** What keeps a launched attempt from running. Messages are clauses for people, without a full stop. */
+export type Hindrance =
+  /** It cannot begin yet. */
+  | { readonly kind: "launch"; readonly message: string }
+  /** Nodes of it do not answer. */
+  | {
+      readonly kind: "nodes";
+      readonly message: string;
+      /** Unix time in ms at which one of them was last heard. */
+      readonly sinceMs: number;
+      /** How long it had run when its nodes last said that. */
+      readonly ranMs: number;
+    };
+
 /** true, or why it cannot be done, as text for people: a clause without a full stop. */
 export type Ability = true | string;
 
@@ -108,6 +122,8 @@ export interface Capabilities {
   readonly timeSharing: boolean;
   /** A gang can get other processors while it runs. If not, it keeps those on which it began. */
   readonly movesGangs: boolean;
+  /** An administrator can say that nothing runs on a lost node: the command `off`. */
+  readonly offByWord: Ability;
   /** A reboot of this machine ends all attempts. */
   readonly endsWithReboot: boolean;
   /** Its processors are on nodes with names, which people see. */
@@ -188,7 +204,7 @@ export interface NodeSource {
 /** A node as people see it. Times in ms. */
 export interface NodeHealth {
   readonly node: string;
-  /** silent: it has not answered for 3 s, and its gangs are stopped elsewhere. lost: it is given up. */
+  /** silent: it has not answered for 3 s, and its gangs are stopped on the others. lost: it is given up. */
   readonly state: "up" | "silent" | "lost";
   /** Its monotonic clock minus this machine's; left out: not measured yet. */
   readonly offsetMs?: number;
@@ -210,7 +226,9 @@ export type Command =
   | { readonly type: "matrix"; readonly matrix: Matrix }
   | AttemptCommand
   /** These jobs of a `node-clean` have ended. A node for which that is true of all takes part again. */
-  | { readonly type: "admit"; readonly node: string; readonly jobs: readonly number[] };
+  | { readonly type: "admit"; readonly node: string; readonly jobs: readonly number[] }
+  /** This user knows that nothing runs on this node. Ignored unless it is lost. */
+  | { readonly type: "off"; readonly node: string; readonly by: string };
 
 /** The executor is connected and receives commands from now on. This state replaces all earlier reports. */
 export interface Connected {
@@ -270,15 +288,15 @@ export interface Executor {
   readonly rests?: string | undefined;
   /** Says what the jobs want, after each cycle. Left out: the processors do not depend on it. */
   setDemand?(demand: Demand): void;
-  /** What keeps a launched attempt from beginning, as text for people; undefined: only its row's turn. */
-  waitsFor?(attempt: AttemptKey): string | undefined;
+  /** What keeps a launched attempt from running; undefined: only its row's turn. */
+  hindrance?(attempt: IdentifiedAttempt): Hindrance | undefined;
   /**
    * Sends a piece of what a running attempt reads to its node; resolves when it was taken, or after some
    * seconds. Left out: clients on this machine write into the attempt's folder.
    */
   sendInput?(attempt: IdentifiedAttempt, piece: InputPiece): Promise<InputTaken>;
   /** Where a running attempt runs, as a sentence without a full stop; undefined: on its CPUs. */
-  runsAs?(attempt: AttemptKey): string | undefined;
+  runsAs?(attempt: IdentifiedAttempt): string | undefined;
   /**
    * Never throws and never blocks. Commands are dropped while the executor is not connected; after each
    * `connected`, the front end repeats what it wants.

@@ -424,7 +424,8 @@ test("a new front end that learns the nodes late keeps the rows of its predecess
 
 test("`why` says what keeps a launched gang from beginning", async () => {
   const bench = cluster("gang", FOUR, { slotted: true });
-  bench.machine.waitsFor = ({ job }) => (job === 1 ? "at most 16 steps run at once" : undefined);
+  bench.machine.hindrance = ({ job }) =>
+    job === 1 ? { kind: "launch", message: "at most 16 steps run at once" } : undefined;
   await submit(bench, 4);
   expect(await bench.frontEnd.why(ANNA, 1)).toMatchObject({
     state: "starting",

@@ -19,6 +19,7 @@ import type {
   Command,
   Connected,
   Executor,
+  Hindrance,
   Matrix,
   Report,
 } from "../executor/executor.ts";
@@ -71,13 +72,14 @@ export class FakeMachine implements Executor {
     signalsBeforeLimit: true,
     resources: true,
     movesGangs: true,
+    offByWord: "it is one machine",
     endsWithReboot: true,
     hasNodes: false,
   };
   trouble: string | undefined;
   /** If true, jobs do not obey commands to stop. */
   isDeaf = false;
-  waitsFor: (attempt: AttemptKey) => string | undefined = () => undefined;
+  hindrance: (attempt: AttemptKey) => Hindrance | undefined = () => undefined;
   capacity: Capacity = { nodes: new NodeTable([]), memoryBytes: Number.POSITIVE_INFINITY };
   readonly #options: FakeMachineOptions;
   readonly #listeners = new Set<(report: Report) => void>();

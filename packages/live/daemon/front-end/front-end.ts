@@ -6,7 +6,7 @@ import type { PolicyChoice, PolicyDefinition } from "@tutti/kernel/core/policy.t
 import type { Observer } from "@tutti/kernel/core/schedule.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { type Answer, isRefusal, refuse } from "@tutti/protocol/refusal.ts";
-import type { DrainBody, InputBody, Job, SubmitJob, WindowBody } from "@tutti/protocol/schema.ts";
+import type { DrainBody, InputBody, Job, OffBody, SubmitJob, WindowBody } from "@tutti/protocol/schema.ts";
 import { EventFeed } from "../book/event-feed.ts";
 import { JobBook } from "../book/job-book.ts";
 import { JobLimits } from "../book/job-limits.ts";
@@ -52,6 +52,7 @@ import { Cycles } from "./cycle.ts";
 import { setDrain, storedDrain } from "./drain.ts";
 import { Forecaster } from "./forecast.ts";
 import { Listing } from "./listing.ts";
+import { sayOff } from "./off.ts";
 import { explainWaiting } from "./pending-reason.ts";
 import { Queries } from "./queries.ts";
 import { Requests } from "./requests.ts";
@@ -258,6 +259,11 @@ export class FrontEnd implements Service {
     if (refusal !== undefined) return refusal;
     this.#options.executor.nodeSource?.again();
     return this.allocations();
+  }
+
+  sayOff(caller: Caller, body: OffBody) {
+    const { executor } = this.#options;
+    return sayOff({ ...this.context, executor, health: this.#dispatcher.nodes.health }, caller, body);
   }
 
   submit(

@@ -71,35 +71,52 @@ function sharesObstacle(jobs: number): Obstacle[] {
 }
 
 /** The slots that a job has in each round, and the running time that it got. */
-function shareOf(
-  { job, state, ranMs, endedAtMs }: JobRecord,
-  startedAtMs: number,
-  { scheduler, clock }: WaitingContext,
-): NonNullable<Why["share"]> {
-  const { rows } = scheduler.layout();
+function shareOf(record: JobRecord, startedAtMs: number, context: WaitingContext): NonNullable<Why["share"]> {
+  const { rows } = context.scheduler.layout();
+  const isIts = ({ job }: { readonly job: number }) => job === record.job;
   return {
-    slots: rows.filter((placements) => placements.some((placement) => placement.job === job)).length,
+    slots: rows.filter((placements) => placements.some(isIts)).length,
     ofSlots: Math.max(1, rows.length),
-    ranMs: isEnded(state) ? ranMs : scheduler.ranMs(job, clock.nowMs()),
-    elapsedMs: Math.max(0, (endedAtMs ?? clock.unixMs()) - startedAtMs),
+    ranMs: ranMsOf(record, context),
+    elapsedMs: Math.max(0, (record.endedAtMs ?? context.clock.unixMs()) - startedAtMs),
   };
 }
 
 /**
- * A job with a process is stuck only while the conductor is away, or if it cannot be launched yet. Where it
+ * A job with a process is stuck only while a conductor is away, or if it cannot be launched yet. Where it
  * runs is no obstacle, but said in the same place.
  */
 function conductorObstacles(record: JobRecord, context: WaitingContext): Obstacle[] {
-  const { executorTrouble, executor } = context;
+  const { executorTrouble, executor, scheduler } = context;
   if (!hasProcess(record.state)) return [];
+  const hindrance = executor.hindrance?.(record);
+  if (hindrance?.kind === "nodes") {
+    const { kind, message, sinceMs } = hindrance;
+    return [{ kind, message, sinceMs }];
+  }
   if (executorTrouble !== undefined) return [{ kind: "conductor", message: executorTrouble }];
-  const waits = record.state === "starting" ? executor.waitsFor?.(record) : undefined;
-  if (waits !== undefined) return [{ kind: "launch", message: waits }];
+  if (hindrance !== undefined && record.state === "starting") return [hindrance];
+  if (isStopped(record, scheduler)) return [{ kind: "stopped" }, ...endOf(record, context)];
   const message = executor.runsAs?.(record);
   return [
     ...(message === undefined ? [] : [{ kind: "executor" as const, message }]),
     ...endOf(record, context),
   ];
+}
+
+/** Whether the job has started, and the matrix has no room for it now, such as after a change of policy. */
+export function isStopped({ job, state }: JobRecord, scheduler: Scheduler): boolean {
+  return state === "running" && !scheduler.isPlaced(job);
+}
+
+/** The running time so far. Of a gang whose nodes do not answer, nobody knows more than they said last. */
+export function ranMsOf(
+  record: JobRecord,
+  { scheduler, clock, executor }: Pick<WaitingContext, "scheduler" | "clock" | "executor">,
+): number {
+  if (isEnded(record.state)) return record.ranMs;
+  const hindrance = hasProcess(record.state) ? executor.hindrance?.(record) : undefined;
+  return hindrance?.kind === "nodes" ? hindrance.ranMs : scheduler.ranMs(record.job, clock.nowMs());
 }
 
 /** That a running job is stopped at the end of the CPUs, if it needs its whole limit. */

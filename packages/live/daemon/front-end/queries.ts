@@ -2,7 +2,7 @@
 import { rulesInForce, setNumber } from "@tutti/kernel/core/policy.ts";
 import { tasksText } from "@tutti/protocol/job-size.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
-import { isEnded, JOB_STATES, type JobState } from "@tutti/protocol/states.ts";
+import { hasProcess, isEnded, JOB_STATES, type JobState } from "@tutti/protocol/states.ts";
 import { limitsOf } from "../book/job-limits.ts";
 import { hookCount } from "../contract/job-news.ts";
 import { infoOf, type JobRecord, shownCpus } from "../contract/record.ts";
@@ -11,6 +11,7 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import { freeUnits } from "../scheduling/units.ts";
 import type { WindowKeeper } from "../windows.ts";
+import { isStopped, ranMsOf } from "./pending-reason.ts";
 
 /** A clock whose offset is known less exactly than this share of a slot is reported. */
 const UNCERTAIN_SHARE = 0.1;
@@ -27,16 +28,18 @@ export class Queries {
   }
 
   info(record: JobRecord): Job {
-    const { book, scheduler, clock } = this.#context;
-    const ranMs = isEnded(record.state) ? record.ranMs : scheduler.ranMs(record.job, clock.nowMs());
+    const { book } = this.#context;
     const waitsFor = record.state === "queued" ? book.waitsFor(record) : [];
     const reason =
       waitsFor.length > 0
         ? `waits for job ${waitsFor.join(", ")}`
         : book.waitsForArray(record)
           ? `at most ${record.arrayLimit} jobs of array ${record.array} run at a time`
-          : (this.#limitReason(record) ?? this.#machineReason(record) ?? record.reason);
-    const info = infoOf(record, ranMs, reason);
+          : (this.#limitReason(record) ??
+            this.#machineReason(record) ??
+            this.#standstill(record) ??
+            record.reason);
+    const info = infoOf(record, ranMsOf(record, this.#context), reason);
     return hookCount(record) > 0 ? { ...info, news: [...this.#context.news.outcomesOf(record)] } : info;
   }
 
@@ -48,6 +51,16 @@ export class Queries {
     if (waits === undefined) return undefined;
     const { of, name } = waits.limit;
     return `waits for a limit on the jobs ${of === "queue" ? "in" : "of"} ${of} ${name}`;
+  }
+
+  /** Why a job that has started does not run, although it is not paused. */
+  #standstill(record: JobRecord): string | undefined {
+    const { executor, scheduler } = this.#context;
+    const hindrance = hasProcess(record.state) ? executor.hindrance?.(record) : undefined;
+    if (hindrance?.kind === "nodes") return hindrance.message;
+    // Without an executor, no job has a place.
+    const isKnown = this.#dispatcher.health.trouble === undefined;
+    return isKnown && isStopped(record, scheduler) ? "stopped: no room now" : undefined;
   }
 
   /** Why the machine as it is now keeps the job waiting, whatever the policy is. */

@@ -75,6 +75,8 @@ export class Scheduler {
   /** When the next waiting job becomes too late to end in time. */
   #lateAtMs = Number.POSITIVE_INFINITY;
   #layout: { readonly rows: MatrixRows; readonly slot: number } = { rows: [], slot: 0 };
+  /** The jobs in the rows of a layout: lists ask for each running job. */
+  #placed: { readonly of: MatrixRows; readonly jobs: ReadonlySet<JobNumber> } | undefined;
 
   constructor(options: SchedulerOptions, book: JobBook, choice: PolicyChoice) {
     this.options = options;
@@ -232,6 +234,18 @@ export class Scheduler {
 
   layout(): { readonly rows: MatrixRows; readonly slot: number } {
     return this.#layout;
+  }
+
+  /** Whether the job has a place in the matrix. */
+  isPlaced(job: JobNumber): boolean {
+    if (this.#placed?.of !== this.#layout.rows) {
+      const { rows } = this.#layout;
+      this.#placed = {
+        of: rows,
+        jobs: new Set(rows.flatMap((row) => row.map((placement) => placement.job))),
+      };
+    }
+    return this.#placed.jobs.has(job);
   }
 
   /** The instant at which `decide` first has something to do. */

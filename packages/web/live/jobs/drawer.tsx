@@ -24,8 +24,6 @@ import { SubmitDialog } from "./submit.tsx";
 /** Forecasts and shares change without an event. */
 const REFRESH_MS = 10_000;
 const CALM_MS = 300;
-/** A job that has just been placed may be missing in the matrix. */
-const FRESH_MS = 2000;
 const MAX_LINKS = 20;
 
 interface Known {
@@ -74,7 +72,7 @@ function useJob(number: number): readonly [Known | undefined, string] {
 
 function Details({ job, why }: { readonly job: Job; readonly why: WhyAnswer | undefined }) {
   const nowMs = useNow();
-  const sentences = why === undefined ? [] : whySentences(why, job, isStopped(job, nowMs));
+  const sentences = why === undefined ? [] : whySentences(why, job);
   const forecast = why?.forecast;
   const share = why === undefined ? "" : shareText(why);
   const machine = matrix.value?.answer;
@@ -110,17 +108,6 @@ function Details({ job, why }: { readonly job: Job; readonly why: WhyAnswer | un
 function whyTitle({ state }: Job): string {
   if (state === "paused") return "Why it is stopped";
   return state === "running" ? "Where" : "Why it waits";
-}
-
-/** Whether the job has started, but the matrix has no room for it. */
-function isStopped({ job, state, startedAtMs = 0 }: Job, nowMs: number): boolean {
-  const rows = matrix.value?.answer.rows;
-  return (
-    state === "running" &&
-    nowMs - startedAtMs > FRESH_MS &&
-    rows !== undefined &&
-    !rows.some((row) => row.some((gang) => gang.job === job))
-  );
 }
 
 /** The jobs that it waits for or that wait for it, and its array. */

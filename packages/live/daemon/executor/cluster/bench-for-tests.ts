@@ -1,9 +1,9 @@
 /** An executor on four simulated nodes with two CPUs each, driven by hand in virtual time. */
 import { FakeClock } from "@tutti/host/clock-for-tests.ts";
 import type { AttemptEnd, LaunchSpec } from "@tutti/protocol/attempts.ts";
-import type { Command, Matrix, Report } from "../executor.ts";
+import type { Capabilities, Command, Matrix, Report } from "../executor.ts";
 import type { Script } from "./attempts-for-tests.ts";
-import type { AllocatedNode } from "./cluster.ts";
+import { type AllocatedNode, ON_CLUSTER } from "./cluster.ts";
 import { ClusterExecutor } from "./cluster-executor.ts";
 import { FakeNodes } from "./cluster-for-tests.ts";
 
@@ -19,6 +19,7 @@ export class Bench {
   executor: ClusterExecutor;
   #sequence = 0;
   readonly #steps: number | undefined;
+  readonly #capabilities: Capabilities;
 
   constructor(
     options: {
@@ -27,10 +28,12 @@ export class Bench {
       readonly stopAtMs?: number;
       readonly arriveMs?: (node: string) => number;
       readonly groups?: readonly (readonly string[])[];
+      readonly offByWord?: true;
     } = {},
   ) {
     const { steps, delayMs, stopAtMs, arriveMs, groups } = options;
     this.#steps = steps;
+    this.#capabilities = { ...ON_CLUSTER, ...(options.offByWord && { offByWord: true }) };
     this.nodes = new FakeNodes({
       clock: this.clock,
       seed: 1,
@@ -97,6 +100,7 @@ export class Bench {
       clock: this.clock,
       frontEnd: "test",
       owner: "0123456789abcdef",
+      capabilities: this.#capabilities,
       claims: {
         isClaimed: ({ identity = "" }) => this.nodes.claims.has(identity),
         block: () => false,

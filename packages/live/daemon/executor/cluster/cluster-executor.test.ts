@@ -61,7 +61,8 @@ test("a gate waits for the slowest node: no process begins before all are there"
   ]);
   const launchedMs = bench.clock.nowMs();
   bench.pass(1000);
-  expect(bench.executor.waitsFor(spec)).toBe("its processes on n3 are not at their gates yet");
+  const message = "its processes on n3 are not at their gates yet";
+  expect(bench.executor.hindrance(spec)).toEqual({ kind: "launch", message });
   bench.pass(3000);
   const times = bench.nodes.recordsOf(1).flatMap((record) => (record.kind === "begun" ? [record.atMs] : []));
   expect(times).toHaveLength(4);
@@ -79,8 +80,9 @@ test("at most two steps at once if configured: the third gang begins when the fi
   ]);
   bench.pass(500);
   expect(bench.nodes.steps.map(({ job }) => job)).toEqual([1, 2]);
-  const waits = "at most 2 steps run at once, and 0 gangs wait before it";
-  expect(specs.map((spec) => bench.executor.waitsFor(spec))).toEqual([undefined, undefined, waits]);
+  const message = "at most 2 steps run at once, and 0 gangs wait before it";
+  const waits = { kind: "launch", message };
+  expect(specs.map((spec) => bench.executor.hindrance(spec))).toEqual([undefined, undefined, waits]);
   bench.pass(10_000);
   expect(bench.nodes.steps.map(({ job }) => job)).toEqual([1, 2, 3]);
   expect(bench.ends().map(({ code }) => code)).toEqual([0, 0, 0]);
@@ -96,7 +98,11 @@ test("a node that is cut off for 10 s: its gang stops everywhere, and goes on wh
   bench.nodes.cut("n2");
   const cutMs = bench.clock.nowMs();
   bench.pass(10_000);
-  expect(bench.executor.waitsFor({ job: 1, attempt: 1 })).toBe("node n2 does not answer");
+  expect(bench.executor.hindrance({ job: 1, attempt: 1 })).toMatchObject({
+    kind: "nodes",
+    message: "node n2 does not answer, so the gang is stopped on the others",
+  });
+  expect(bench.executor.hindrance({ job: 2, attempt: 1 })).toBeUndefined();
   bench.nodes.join("n2");
   bench.pass(3000);
   expect(bench.notices()).toEqual(["node-silent n2", "node-back n2"]);
@@ -148,7 +154,7 @@ test("a node that crashes: after 23 s its gang is killed elsewhere, and lost whe
   expect(bench.nodes.processesOf(2)).toBe(2);
   const rules = bench.of("notice").map(({ text }) => text.split(";")[0]);
   expect(rules).toEqual([
-    "node n2: no answer for 3 s: its gangs are stopped everywhere, and lost after 20 s more",
+    "node n2: no answer for 3 s: its gangs are stopped on the other nodes, and lost after 20 s more",
     "node n2: no answer for 23 s (the connection broke)",
     "node n2: the cluster says that it is down",
   ]);
@@ -200,6 +206,46 @@ test("a node that was lost and comes back kills what was given up, and takes par
   bench.executor.apply([{ type: "forget", attempt: { job, attempt }, identity: identity! }]);
   bench.pass(100);
   for (const node of all) expect(bench.nodes.conductor(node).attempts.size).toBe(0);
+});
+
+test("a gang on a lost node says so, and ends at once when somebody says that nothing runs there", () => {
+  const bench = new Bench({ offByWord: true });
+  bench.run({ job: 1, on: ["n1", "n2"], script: ENDLESS }, { job: 2, on: ["n2"], script: ENDLESS });
+  bench.pass(2000);
+  bench.nodes.cut("n2");
+  const cutAtMs = bench.clock.unixMs();
+  bench.pass(10_000);
+  const off = { type: "off", node: "n2", by: "ann" } as const;
+  // Silent, so it may be back at any moment.
+  bench.executor.apply([off]);
+  bench.pass(20_000);
+  expect(bench.ends()).toEqual([]);
+  const hindrance = bench.executor.hindrance({ job: 1, attempt: 1 });
+  const then = "the job ends when n2 answers, or by tutti allocations off n2";
+  expect(hindrance).toMatchObject({
+    kind: "nodes",
+    message: `node n2 is lost; what ran on the others was killed, and ${then}`,
+  });
+  const { sinceMs = 0, ranMs = 0 } = hindrance?.kind === "nodes" ? hindrance : {};
+  // It had reported each second. The gang had every second slot for 2 s, and on n1 until n2 was silent.
+  expect(Math.abs(sinceMs - cutAtMs)).toBeLessThanOrEqual(1000);
+  expect(ranMs).toBeGreaterThanOrEqual(500);
+  expect(ranMs).toBeLessThanOrEqual(2500 + 2 * 100);
+  expect(bench.executor.hindrance({ job: 2, attempt: 1 })?.message).toBe(`node n2 is lost; ${then}`);
+  bench.executor.apply([off]);
+  expect(bench.ends().map(({ job, lost }) => [job, lost])).toEqual([
+    [1, "node n2 is lost: no answer for 23 s"],
+    [2, "node n2 is lost: no answer for 23 s"],
+  ]);
+  expect(bench.of("notice").at(-1)).toMatchObject({
+    kind: "node-off",
+    text: "node n2: ann says that nothing runs there; its gangs are lost",
+  });
+  expect(bench.nodes.processesOf(2)).toBe(1);
+  // It was wrong: what still runs there is killed when the node is back.
+  bench.nodes.join("n2");
+  bench.pass(3000);
+  expect([1, 2].map((job) => bench.nodes.processesOf(job))).toEqual([0, 0]);
 });
 
 test("a lost node without gangs takes part again when it answers", () => {

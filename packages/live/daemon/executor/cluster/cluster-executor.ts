@@ -11,8 +11,17 @@
  * its end was stored.
  */
 import type { Clock } from "@tutti/host/clock.ts";
-import type { AttemptKey, IdentifiedAttempt, InputPiece } from "@tutti/protocol/attempts.ts";
-import type { Capabilities, Capacity, Command, Demand, Executor, NodeSource, Report } from "../executor.ts";
+import type { IdentifiedAttempt, InputPiece } from "@tutti/protocol/attempts.ts";
+import type {
+  Capabilities,
+  Capacity,
+  Command,
+  Demand,
+  Executor,
+  Hindrance,
+  NodeSource,
+  Report,
+} from "../executor.ts";
 import { capacityOf, DemandGate } from "./capacity.ts";
 import { type Allocation, type Cluster, ON_CLUSTER } from "./cluster.ts";
 import { ClusterNode, type NodeMessage } from "./cluster-node.ts";
@@ -21,6 +30,7 @@ import type { Gang } from "./gang.ts";
 import { gangWorld, Listeners } from "./gang-world.ts";
 import { Gangs, unknownText } from "./gangs.ts";
 import { HeldAllocation } from "./held-allocation.ts";
+import { hindranceOf } from "./hindrance.ts";
 import { Inputs } from "./inputs.ts";
 import { type Claims, launchGang } from "./launching.ts";
 import type { NodeState } from "./node-health.ts";
@@ -160,8 +170,10 @@ export class ClusterExecutor implements Executor {
 
   sendInput = (attempt: IdentifiedAttempt, piece: InputPiece) => this.#inputs.send(attempt, piece);
 
-  waitsFor(attempt: AttemptKey): string | undefined {
-    return this.#gangs.find(attempt)?.waitsFor((node) => this.#nodes.get(node)?.isUp === true);
+  hindrance(attempt: IdentifiedAttempt): Hindrance | undefined {
+    const gang = this.#gangs.find(attempt, attempt.identity);
+    const isOffByWord = this.capabilities.offByWord === true;
+    return gang && hindranceOf(gang, this.#nodes, this.#options.clock, isOffByWord);
   }
 
   listen(onReport: (report: Report) => void, onDisconnect: (reason: string) => void): () => void {
@@ -224,12 +236,21 @@ export class ClusterExecutor implements Executor {
       case "admit":
         this.#news.admit(this.#nodes.get(command.node), command.jobs);
         return;
+      case "off":
+        this.#off(command);
+        return;
       case "shutdown": {
         const message = this.#gangs.shutDown(command.killJobs);
         this.#isShuttingDown ||= message === undefined;
         if (message !== undefined) this.#report({ type: "refused", message });
       }
     }
+  }
+
+  #off({ node, by }: Extract<Command, { type: "off" }>): void {
+    if (this.#nodes.get(node)?.health.state !== "lost") return;
+    this.#notice("node-off", `node ${node}: ${by} says that nothing runs there; its gangs are lost`, node);
+    this.#gangs.vacant(node);
   }
 
   // Allocations.

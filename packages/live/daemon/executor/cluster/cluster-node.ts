@@ -116,7 +116,7 @@ export class ClusterNode {
 
   /** What happens to its gangs while it is silent, for people. */
   get silentRule(): string {
-    return `no answer for ${SILENT_MS / 1000} s: its gangs are stopped everywhere, and lost after ${LOST_MS / 1000} s more`;
+    return `no answer for ${SILENT_MS / 1000} s: its gangs are stopped on the other nodes, and lost after ${LOST_MS / 1000} s more`;
   }
 
   /** Why it is lost, for people. */

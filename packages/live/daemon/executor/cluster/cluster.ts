@@ -19,6 +19,7 @@ export const ON_CLUSTER: Capabilities = {
   beginsAtOnce: true,
   timeSharing: true,
   movesGangs: false,
+  offByWord: "the cluster itself says when nothing runs on a node",
   endsWithReboot: false,
   hasNodes: true,
 };

@@ -123,12 +123,10 @@ export class Gang {
   }
 
   /** Why it has not begun, for people; undefined: it waits for its slot only, or has begun. */
-  waitsFor(isUp: (node: string) => boolean): string | undefined {
-    const away = this.facts.nodes.filter((node) => !isUp(node));
-    if (away.length > 0 && this.#end === undefined) return `${nodesText(away)} not answer`;
+  waitsFor(): string | undefined {
     if (this.#isOpen || this.#isEnding || this.#end !== undefined) return undefined;
     const asked = this.#members.filter(({ phase }) => phase === "asked").map(({ node }) => node);
-    if (asked.length > 0) return `${nodesText(asked)} not have it yet`;
+    if (asked.length > 0) return `${nodesDo(asked)} not have it yet`;
     const obstacle = this.#world.stepObstacle(this);
     if (obstacle !== undefined) return obstacle;
     const late = this.#members.filter(({ phase }) => phase !== "ready").map(({ node }) => node);
@@ -487,6 +485,7 @@ export function hasBegun({ phase, shim, end }: AttemptState): boolean {
   );
 }
 
-function nodesText(nodes: readonly string[]): string {
+/** The beginning of a clause about what nodes do not do. */
+export function nodesDo(nodes: readonly string[]): string {
   return nodes.length === 1 ? `node ${nodes[0]} does` : `nodes ${nodes.join(", ")} do`;
 }

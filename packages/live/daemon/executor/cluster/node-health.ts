@@ -27,11 +27,18 @@ export class NodeHealth {
   #isDown = false;
   /** When the present state began, or when the node was last heard if it is up. */
   #sinceMs: number;
+  #heardMs: number;
 
   /** @param isLost whether an earlier front end has given it up */
   constructor(nowMs: number, isLost = false) {
     if (isLost) this.#state = "lost";
     this.#sinceMs = nowMs;
+    this.#heardMs = nowMs;
+  }
+
+  /** When it was last heard; if never, when it was first expected. */
+  get heardMs(): number {
+    return this.#heardMs;
   }
 
   get state(): NodeState {
@@ -52,6 +59,7 @@ export class NodeHealth {
 
   /** @returns the new state, if it has changed */
   heard(nowMs: number): NodeState | undefined {
+    this.#heardMs = nowMs;
     if (this.#state === "lost") return undefined;
     const before = this.#state;
     this.#state = "up";

@@ -51,7 +51,7 @@ test("the gangs of the node go on when it answers, also one that is on no other 
     { type: "matrix", matrix: bench.matrix(specs.map((spec) => [spec])) },
   ]);
   bench.pass(5000);
-  expect(bench.executor.waitsFor({ job: 3, attempt: 1 })).toBe("node n2 does not answer");
+  expect(bench.executor.hindrance({ job: 3, attempt: 1 })?.message).toBe("node n2 does not answer");
   bench.nodes.join("n2");
   const backMs = bench.clock.nowMs();
   bench.pass(3000);
@@ -90,4 +90,23 @@ test("a node that stays away is lost 23 s after the allocation was found", () =>
   expect(lost.atMs - fromMs).toBeGreaterThanOrEqual(23_000);
   expect(lost.atMs - fromMs).toBeLessThan(24_000);
   expect(bench.executor.capacity.nodes.processors).toBe(6);
+});
+
+test("when somebody says that nothing runs on the node, its gangs of an earlier front end are lost, and begin no more", () => {
+  const { bench, specs } = restarted();
+  bench.executor.apply([
+    ...specs.map((spec) => ({ type: "launch" as const, spec })),
+    { type: "matrix", matrix: bench.matrix(specs.map((spec) => [spec])) },
+  ]);
+  bench.pass(25_000);
+  expect(bench.ends()).toEqual([]);
+  bench.executor.apply([{ type: "off", node: "n2", by: "ann" }]);
+  bench.pass(2000);
+  expect(bench.ends().map(({ job, lost }) => [job, lost !== undefined])).toEqual([
+    [1, true],
+    [3, true],
+  ]);
+  for (const job of [1, 3])
+    expect(bench.nodes.recordsOf(job).filter(({ kind }) => kind === "begun")).toHaveLength(1);
+  expect(bench.nodes.processesOf(2)).toBe(2);
 });

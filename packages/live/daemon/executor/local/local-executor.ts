@@ -29,6 +29,7 @@ export const LOCAL: Capabilities = {
   signalsBeforeLimit: true,
   resources: true,
   movesGangs: true,
+  offByWord: "all jobs run on this machine",
   endsWithReboot: true,
   hasNodes: false,
 };
@@ -40,7 +41,7 @@ export function localExecutor({ own, memoryBytes, ...options }: LocalOptions): E
     capacity: { nodes: new NodeTable([{ node: THIS_NODE, cpus: own.cpus }]), memoryBytes, own },
     apply(commands) {
       // Nodes of this executor are never lost.
-      for (const command of commands) if (command.type !== "admit") client.send(messageOf(command));
+      for (const command of commands) if (!isForNodes(command)) client.send(messageOf(command));
     },
     listen(onReport, onDisconnect) {
       const onMessage = (message: FromConductor) => {
@@ -56,7 +57,14 @@ export function localExecutor({ own, memoryBytes, ...options }: LocalOptions): E
   };
 }
 
-function messageOf(command: Exclude<Command, { type: "admit" }>): ToConductor {
+type ForNodes = Extract<Command, { readonly node: string }>;
+
+/** Such commands are about one of many nodes. */
+function isForNodes(command: Command): command is ForNodes {
+  return "node" in command;
+}
+
+function messageOf(command: Exclude<Command, ForNodes>): ToConductor {
   if (command.type !== "matrix") return command;
   const { rows, ...matrix } = command.matrix;
   const ownRows = rows.map((gangs) =>

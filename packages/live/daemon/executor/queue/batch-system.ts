@@ -13,6 +13,7 @@ export function inQueueOf(name: string): Capabilities {
     beginsAtOnce: `${name} decides when jobs begin`,
     timeSharing: false,
     movesGangs: false,
+    offByWord: `${name} itself says when nothing runs on a node`,
     endsWithReboot: false,
     hasNodes: true,
   };

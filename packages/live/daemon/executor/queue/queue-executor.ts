@@ -15,8 +15,14 @@
 import type { Clock } from "@tutti/host/clock.ts";
 import { existsSync } from "@tutti/host/ports/fs.ts";
 import { NodeTable } from "@tutti/kernel/core/machine.ts";
-import type { AttemptEnd, AttemptKey, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
-import type { Capabilities, Capacity, Command, Executor, Report } from "../executor.ts";
+import type {
+  AttemptEnd,
+  AttemptKey,
+  EndReason,
+  IdentifiedAttempt,
+  LaunchSpec,
+} from "@tutti/protocol/attempts.ts";
+import type { Capabilities, Capacity, Command, Executor, Hindrance, Report } from "../executor.ts";
 import { type KeptStore, newOwner } from "../kept-file.ts";
 import { ProviderError } from "../provider.ts";
 import { type BatchJob, type BatchSystem, inQueueOf } from "./batch-system.ts";
@@ -101,17 +107,21 @@ export class QueueExecutor implements Executor {
     return this.#trouble;
   }
 
-  waitsFor(key: AttemptKey): string | undefined {
-    const attempt = this.#live(key);
-    return attempt?.startedAtMs === undefined ? attempt?.note : undefined;
+  hindrance(key: IdentifiedAttempt): Hindrance | undefined {
+    const { note: message, startedAtMs } = this.#live(key) ?? {};
+    return startedAtMs !== undefined || message === undefined ? undefined : { kind: "launch", message };
   }
 
-  runsAs(key: AttemptKey): string | undefined {
+  runsAs(key: IdentifiedAttempt): string | undefined {
     const attempt = this.#live(key);
     return attempt?.startedAtMs === undefined ? undefined : attempt.note;
   }
 
-  #live({ job, attempt }: AttemptKey): QueuedAttempt | undefined {
+  /** @param key with its identity, it is found at once */
+  #live(key: IdentifiedAttempt): QueuedAttempt | undefined {
+    const { job, attempt } = key;
+    const named = this.#attempts.get(markOf(this.#owner, key));
+    if (named !== undefined && named.end === undefined) return named;
     const live = [...this.#attempts.values()].filter(({ end }) => end === undefined);
     return live.find((one) => one.job === job && one.attempt === attempt);
   }
