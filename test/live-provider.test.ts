@@ -180,4 +180,21 @@ describe("a batch system as a provider", () => {
     await change(first, { action: "cancel" });
     expect(await end(wide)).toMatchObject({ state: "done" });
   });
+
+  test("a scheduler on this machine is refused in its state until it was ended by down", async () => {
+    const here = () => startFrontEnd({ stateFolder: join(folder, "state"), isShared: false });
+    const waits = await submit("true", { held: true });
+    await frontEnd.stop();
+    const refusal = /without --on in .*: the last one there was started with --on spool, and .* left alone/;
+    await expect(here()).rejects.toThrow(refusal);
+    await start();
+    expect(await frontEnd.service.shutdown(ME, false)).toMatchObject({ stopping: true });
+    await frontEnd.stop();
+    frontEnd = await here();
+    expect(job(waits)).toMatchObject({ state: "held" });
+    // Nothing of this machine runs, so it need not be ended in this way.
+    await frontEnd.stop();
+    await start();
+    await change(waits, { action: "cancel" });
+  });
 });

@@ -17,6 +17,7 @@ export function pilotProvider(options: SlurmOptions): Provider {
   return {
     capabilities: PILOTS,
     nodes: options.maxNodes,
+    chosenBy: "--on slurm",
     place: "of Slurm",
     choosesNodes: true,
     prepare(configured) {

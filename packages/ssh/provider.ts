@@ -25,6 +25,7 @@ export function sshProvider({ hosts: file, words }: SshOptions): Provider {
     servesAllUsers: true,
     capabilities: ON_HOSTS,
     nodes: hosts.length,
+    chosenBy: "--on ssh",
     place: "reached by ssh",
     choosesNodes: true,
     prepare: configOnHosts,

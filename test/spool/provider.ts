@@ -87,6 +87,7 @@ function msOf(word: string): number | undefined {
 export function spoolProvider(folder: string, cpus: number): Provider {
   return {
     capabilities: inQueueOf("the spool"),
+    chosenBy: "--on spool",
     place: "of the spool",
     prepare: ({ config }) => ({ config }),
     async start(setup) {

@@ -113,6 +113,9 @@ describeWithHosts("root, homes that all hosts share", () => {
     const job = await scheduler.submit([...ALL, "-o", out, "--", "sh", "-c", command]);
     await scheduler.until(60_000, "all begins are here", () => existsSync(out) && linesIn(out).length === 6);
     await scheduler.killFrontEnd();
+    const here = await scheduler.run(["serve", "--state", join(scheduler.folder, "state"), "--no-http"]);
+    expect(here).toMatchObject({ status: 66, stdout: "" });
+    expect(here.stderr).toContain("was started with --on ssh, and 1 running job there would be left alone");
     writeFileSync(goOn, "");
     await scheduler.start();
     expect(await scheduler.ended(job)).toMatchObject({ state: "done", attempt: 1 });

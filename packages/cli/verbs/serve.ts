@@ -131,9 +131,15 @@ async function run(options: ServeOptions, sbatch: readonly string[]): Promise<vo
   // Jobs and the conductor continue.
   await api.close();
   await frontEnd.stop();
-  if (cause === "signal")
-    hint(`The front end has ended; running jobs continue. The next ${commandName()} serve takes them over.`);
+  if (cause === "signal") hint(`The front end has ended; running jobs continue. ${nextStart(scheduler)}`);
   process.exit(0);
+}
+
+/** What takes over, and what is left at other places until it is ended by `tutti down`. */
+function nextStart({ provider: { chosenBy } }: RunningScheduler): string {
+  const serve = `${commandName()} serve`;
+  if (chosenBy === undefined) return `The next ${serve} takes them over.`;
+  return `${serve} ${chosenBy}, with the same options, takes them over; after that, ${commandName()} down removes what it has there.`;
 }
 
 /**

@@ -22,6 +22,7 @@ import { Launcher } from "./executor/launcher.ts";
 import type { Provider } from "./executor/provider.ts";
 import { forecastThread } from "./forecast/thread.ts";
 import { FrontEnd } from "./front-end/front-end.ts";
+import { refuseOtherPlace, rememberPlace } from "./front-end/last-place.ts";
 import { runnerIn } from "./news/runner-process.ts";
 import {
   choosePolicyFor,
@@ -116,6 +117,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       const uid = process.getuid!();
       refuseJobsOfOthers(store.liveJobsOfOthers(uid), { uid, folder: folder.path });
     }
+    refuseOtherPlace(store, provider, path);
     openToJobs(folder);
     const numbers = held.adopt(
       withPrivateUmask(() => new NumbersFile(lineFile(folder.numbers), bootId())),
@@ -136,6 +138,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     refuseWide(mostProcessors);
     // From here on, nothing is refused.
     made = undefined;
+    rememberPlace(store, provider);
     const service = new FrontEnd({
       store,
       numbers,

@@ -25,6 +25,7 @@ const NATIVE = {
 export function nativeProvider({ nodes, sbatch }: NativeOptions): Provider {
   return {
     capabilities: NATIVE,
+    chosenBy: "--on slurm --native",
     place: "of Slurm, without a pilot",
     prepare: configOnSlurm,
     async start({ folder, clock }) {

@@ -214,7 +214,7 @@ function noDaemonMessage(why: string, env: NodeJS.ProcessEnv): string {
   const pid = holderOfState(folder);
   const text = `Cannot reach the scheduler\n  why:  ${why}`;
   return pid === undefined
-    ? `${text}\n  next: tutti serve   (starts it), or set TUTTI_SOCKET to the path of its socket`
+    ? `${text}\n  next: tutti serve   (starts it; with the same --on as the last time), or set TUTTI_SOCKET to the path of its socket`
     : `${text}; process ${pid} is a scheduler with its state in "${folder}"\n  next: set TUTTI_SOCKET to its socket, or try again in a second, because it restores a removed socket; else kill ${pid}   (its jobs continue), then tutti serve`;
 }
 

@@ -55,6 +55,8 @@ export interface Provider {
   readonly capabilities: Capabilities;
   /** How many nodes it asks for. Left out: it has all of its CPUs from the start. */
   readonly nodes?: number;
+  /** The options of `tutti serve` that choose it, such as "--on slurm"; left out: it is this machine. */
+  readonly chosenBy?: string;
   /** Where the CPUs or nodes are, for people, such as "of Slurm"; left out: on this machine. */
   readonly place?: string;
   /** It chooses the first node of a gang when the gang starts. */

@@ -51,6 +51,7 @@ import { WindowKeeper } from "../windows.ts";
 import { Cycles } from "./cycle.ts";
 import { setDrain, storedDrain } from "./drain.ts";
 import { Forecaster } from "./forecast.ts";
+import { forgetPlace } from "./last-place.ts";
 import { Listing } from "./listing.ts";
 import { sayOff } from "./off.ts";
 import { explainWaiting } from "./pending-reason.ts";
@@ -242,6 +243,7 @@ export class FrontEnd implements Service {
       () => undefined,
       ({ message }: Error) => message,
     );
+    if (notEnded === undefined && notReleased === undefined) forgetPlace(this.context.store);
     this.#drained.resolve();
     const warnings = [notEnded, notReleased].filter((warning) => warning !== undefined);
     return { stopping: true, warning: warnings.length > 0 ? warnings.join(" ") : undefined } as const;

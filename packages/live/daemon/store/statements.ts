@@ -102,5 +102,6 @@ export type MetaName =
   | "lost jobs"
   | "matrix"
   | "numbers passed over"
+  | "place"
   | "policy"
   | "windows";
