@@ -61,6 +61,11 @@ export function cpusOf(host: Host, { places }: HostFacts, smt: boolean): readonl
   return (smt ? all : firstThreads(all)).map(({ cpu }) => cpu);
 }
 
+/** Memory for jobs. */
+export function memoryOf(host: Host, facts: HostFacts): number {
+  return Math.min(host.memoryBytes ?? Number.POSITIVE_INFINITY, facts.memoryBytes);
+}
+
 const OLDEST_NODE = 24;
 
 /** Why jobs cannot run on a host; undefined: they can. @param isShared jobs run as all users */

@@ -6,7 +6,7 @@ import { unixMs } from "@tutti/host/clock.ts";
 import { mkdtempSync, rmSync } from "@tutti/host/ports/fs.ts";
 import { tmpdir } from "@tutti/host/ports/os.ts";
 import { join } from "@tutti/host/ports/path.ts";
-import { cpusOf } from "./host-facts.ts";
+import { cpusOf, memoryOf } from "./host-facts.ts";
 import { Hosts } from "./hosts.ts";
 import { type Host, readHosts } from "./hosts-file.ts";
 import { newContent } from "./hosts-store.ts";
@@ -21,6 +21,7 @@ export interface HostDiagnosis {
   readonly kernel?: string;
   readonly nodeVersion?: string;
   readonly cpus?: readonly number[];
+  /** For jobs. */
   readonly memoryBytes?: number;
   /** Its wall clock minus this machine's, to about a tenth of a second. */
   readonly clockMs?: number;
@@ -46,8 +47,9 @@ async function diagnose(asker: Hosts, host: Host): Promise<HostDiagnosis> {
     // The host has looked at its clock last, just before it answered.
     const nowMs = unixMs();
     if ("failure" in answer) return { node, failure: answer.failure };
-    const { user, kernel, node: nodeVersion, memoryBytes, unixMs: thereMs } = answer.facts;
+    const { user, kernel, node: nodeVersion, unixMs: thereMs } = answer.facts;
     const cpus = cpusOf(host, answer.facts, false);
+    const memoryBytes = memoryOf(host, answer.facts);
     return { node, user, kernel, nodeVersion, cpus, memoryBytes, clockMs: Math.round(thereMs - nowMs) };
   } finally {
     await runSsh(asker.command(host, "remove"));

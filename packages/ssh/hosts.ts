@@ -5,7 +5,7 @@ import { answerIn, type HostFacts, OWN_MACHINE, unfit } from "./host-facts.ts";
 import type { HostCommand } from "./host-script.ts";
 import type { Host } from "./hosts-file.ts";
 import { clusterOf, folderOn, type HostsContent } from "./hosts-store.ts";
-import { runSsh, sshCommand } from "./ssh-command.ts";
+import { runSsh, sshCommand, withCure } from "./ssh-command.ts";
 
 /** Carrying Node over takes a second on most networks, and a minute on slow ones. */
 const CARRY_MS = 600_000;
@@ -71,7 +71,10 @@ export class Hosts {
   ): Answer {
     // What worked before may work again, when the disk has room, for example.
     const isKnown = this.#setup.content.hosts[host.node] !== undefined;
-    if (failure !== undefined) return { failure, isUnfit: isRemote && !isKnown };
+    if (failure !== undefined) {
+      const text = isRemote ? failure : withCure(failure, this.#setup.words, host);
+      return { failure: text, isUnfit: isRemote && !isKnown };
+    }
     if (facts === undefined)
       return {
         failure: "what it answers is not understood, expected the answer of a POSIX shell",

@@ -15,7 +15,7 @@ import type { AllocationState } from "@tutti/live/daemon/executor/executor.ts";
 import type { KeptStore } from "@tutti/live/daemon/executor/kept-file.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { AGENT } from "./carried.ts";
-import { cpusOf, greetingIn, type HostFacts } from "./host-facts.ts";
+import { cpusOf, greetingIn, type HostFacts, memoryOf } from "./host-facts.ts";
 import { type Answer, Hosts } from "./hosts.ts";
 import type { Host } from "./hosts-file.ts";
 import type { HostsContent } from "./hosts-store.ts";
@@ -73,7 +73,7 @@ export async function sshCluster(
       failures.push(`${node}: ${answer.failure}`);
       const known = content.hosts[node] !== undefined;
       notes.push(
-        `host ${node} does not answer (${answer.failure}); it takes part ${known ? "as soon as it does" : "when it has answered and nothing runs"}`,
+        `host ${node} cannot be reached (${answer.failure}); it takes part ${known ? "as soon as it can" : "when it has answered and nothing runs"}`,
       );
     }
   }
@@ -224,12 +224,12 @@ class SshCluster implements Cluster {
     const left = await Promise.all(
       this.#nodes.map(async (host) => {
         const { failure } = await runSsh(this.#hosts.command(host, "remove"));
-        return failure === undefined ? [] : [`${host.node}: ${failure}`];
+        return failure === undefined ? [] : [`${this.#rootOf(host)} on ${host.node} (${failure})`];
       }),
     );
     if (left.flat().length > 0) {
       throw new InputError(
-        `Cannot remove what Tutti has on hosts (${left.flat().join("; ")}); their conductors end by themselves a minute after the last job, and folders stay in /var/tmp there`,
+        `Cannot remove ${left.flat().join(", ")}. When ${left.flat().length === 1 ? "that host answers" : "these hosts answer"}, tutti serve --on ssh with the same options, then tutti down --kill, ends what runs there and removes it.`,
       );
     }
   }
@@ -284,11 +284,10 @@ class SshCluster implements Cluster {
   }
 
   #allocate(): void {
-    const memoryOf = (host: Host) => Math.min(host.memoryBytes ?? Infinity, this.#factsOf(host).memoryBytes);
     this.#listener?.allocated({
       name: this.#name,
       nodes: this.#nodes.map((host) => ({ node: host.node, cpus: this.#cpusOf(host) })),
-      memoryBytes: this.#nodes.reduce((sum, host) => sum + memoryOf(host), 0),
+      memoryBytes: this.#nodes.reduce((sum, host) => sum + memoryOf(host, this.#factsOf(host)), 0),
     });
   }
 

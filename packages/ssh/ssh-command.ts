@@ -52,6 +52,21 @@ export function lastWords(stderr: string): string {
     .slice(0, 300);
 }
 
+/** What a person does about a failure, by what ssh said. */
+const CURES: readonly (readonly [RegExp, (ssh: string, destination: string) => string])[] = [
+  [/Host key verification failed/, (ssh, to) => `connect once by hand, and look at its key: ${ssh} ${to}`],
+  [/Permission denied \(/, (_, to) => `ssh-copy-id ${to} puts your key there; ssh-keygen makes one`],
+  [/Could not resolve hostname/, () => "correct its name, or give it an address in ~/.ssh/config"],
+  [/Connection refused/, () => "start an ssh server there, or name its port in ~/.ssh/config"],
+  [/timed out|No route to host|no answer for/, (ssh, to) => `is it on? try ${ssh} ${to} true`],
+];
+
+/** The failure of a connection, with what to do about it if that is known. */
+export function withCure(failure: string, words: readonly string[], { destination }: Host): string {
+  const cure = CURES.find(([said]) => said.test(failure))?.[1];
+  return cure === undefined ? failure : `${failure}; ${cure(["ssh", ...words].join(" "), destination)}`;
+}
+
 interface Outcome {
   readonly stdout: string;
   /** Why it failed, for people; undefined: it did not. */

@@ -409,6 +409,44 @@ describeWithHosts("what cannot work", () => {
     expect(await refusal({ lines: ["h9"] })).toMatch(/Cannot reach any host: h9: /);
   });
 
+  test("doctor says which hosts cannot be used and what to do, and fails then", async () => {
+    const scheduler = new HostsScheduler(hosts, { lines: ["h1 cpus=0 memory=1G", "h9"] });
+    const config = hosts.configOf("root");
+    const doctor = async (...words: string[]) => {
+      const file = join(scheduler.folder, "hosts");
+      const { status, stdout } = await scheduler.run([
+        ...["doctor", "--on", "ssh", "--hosts", file],
+        ...["--", "-F", config, ...words],
+      ]);
+      return { status, said: stdout.replace(/\s+/g, " ") };
+    };
+    const { status, said } = await doctor();
+    expect(status).toBe(1);
+    expect(said).toMatch(/h1 jobs as root; 1 CPU \(0\), 1 GiB;.* wall clock \+0\.\d s/);
+    expect(said).toMatch(/h9 cannot be used: Could not resolve hostname h9: .*; correct its name/);
+    const unknown = await doctor("-o", "UserKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=yes");
+    expect(unknown.said).toContain("Host key verification failed; connect once by hand");
+    expect((await doctor("-o", "PubkeyAuthentication=no")).said).toContain("; ssh-copy-id h1 puts your key");
+    writeFileSync(join(scheduler.folder, "hosts"), "h1\n");
+    expect((await doctor()).status).toBe(0);
+    await scheduler.down();
+    expect(hosts.leftovers()).toEqual([]);
+  });
+
+  test("an end while a host is away names what stays there and how to remove it, and fails", async () => {
+    const scheduler = new HostsScheduler(hosts);
+    await scheduler.start();
+    hosts.cut("h2");
+    const { status, stderr } = await scheduler.run(["down", "--kill"]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/Cannot remove \/var\/tmp\/tutti-0\/\S+-h2 on h2 \(.*\)\. When that host answers/);
+    hosts.join("h2");
+    await scheduler.start();
+    expect((await scheduler.run(["down", "--kill"])).status).toBe(0);
+    expect(hosts.leftovers()).toEqual([]);
+    await scheduler.down();
+  });
+
   test("a host that does not answer at the start takes part later", async () => {
     hosts.cut("h2");
     const scheduler = new HostsScheduler(hosts);

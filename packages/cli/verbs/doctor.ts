@@ -11,7 +11,7 @@ import type { HostDiagnosis } from "@tutti/ssh/hosts-doctor.ts";
 import { bytesText } from "@tutti/words/times.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import { type Command, Option } from "commander";
-import { UsageError } from "../errors.ts";
+import { ExitCode, UsageError } from "../errors.ts";
 import { bold, bullet, factLines, writeOut } from "../text/text.ts";
 
 /** Lateness in ms above which the advice mentions a late clock. */
@@ -85,13 +85,15 @@ async function examineHosts(words: readonly string[], { json, hosts }: DoctorOpt
   const { diagnoseHosts } = await import("@tutti/ssh/hosts-doctor.ts");
   const diagnoses = await diagnoseHosts({ hosts, words });
   writeOut(json ? jsonDocument("tutti.doctor-ssh/1", { hosts: diagnoses }) : hostsText(diagnoses));
+  if (diagnoses.some(({ failure }) => failure !== undefined)) process.exitCode = ExitCode.failed;
 }
 
 function hostsText(diagnoses: readonly HostDiagnosis[]): string {
   const lines = diagnoses.map(({ node, failure, cpus = [], ...facts }) => {
     if (failure !== undefined) return [node, visibleLine(`cannot be used: ${failure}`)] as const;
     const { user, kernel, nodeVersion, memoryBytes = 0, clockMs = 0 } = facts;
-    const clock = `wall clock ${clockMs < 0 ? "" : "+"}${(clockMs / 1000).toFixed(1)} s`;
+    const tenths = Math.round(clockMs / 100);
+    const clock = `wall clock ${tenths < 0 ? "−" : "+"}${(Math.abs(tenths) / 10).toFixed(1)} s`;
     const has = `${plural(cpus.length, "CPU")} (${cpusText(cpus)}), ${bytesText(memoryBytes)}`;
     return [
       node,

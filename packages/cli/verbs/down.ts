@@ -6,7 +6,7 @@ import { NoDaemonError, RefusedError } from "@tutti/live/api/client/errors.ts";
 import type { ShutdownAnswer } from "@tutti/protocol/schema.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import { type Command, Option } from "commander";
-import { UsageError } from "../errors.ts";
+import { ExitCode, UsageError } from "../errors.ts";
 import { commandName, hint, writeOut } from "../text/text.ts";
 
 interface Options {
@@ -37,7 +37,10 @@ export function configure(command: Command): void {
       const body = { killJobs: kill, ...(keepAllocation && { keepPilot: true }) };
       const { warning } = await client.ask<ShutdownAnswer>("/v1/shutdown", { method: "POST", body });
       await untilGone(client);
-      if (warning !== undefined) hint(`tutti: warning: ${visibleLine(warning)}`);
+      if (warning !== undefined) {
+        hint(`tutti: warning: ${visibleLine(warning)}`);
+        process.exitCode = ExitCode.failed;
+      }
       const kept = keepAllocation ? "Its allocation and running jobs continue." : "Waiting jobs are kept.";
       writeOut(`The scheduler has stopped. ${kept} The next ${commandName()} serve finds them.\n`);
     });
