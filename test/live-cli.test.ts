@@ -194,6 +194,16 @@ describe("run", () => {
     expect(await result).toEqual({ status: 7, stdout: "first\nlast\n", stderr: "trouble\n" });
   });
 
+  test("says after some seconds why the job does not run, once", async () => {
+    const { stderr, result } = startTutti(api.socket, ["run", "--", "./a.out"], { cwd: folder });
+    await until(() => stderr().includes("\n"));
+    service.start(1, "");
+    service.finish(1, 0);
+    expect((await result).stderr).toMatch(
+      /^tutti: job 1 waits: There are 2 jobs before it in the queue\. It needs 1 CPU; [^\n]*\n$/,
+    );
+  });
+
   test("an array is refused, also one that a script asks for, since its outputs would be mixed", async () => {
     writeFileSync(join(folder, "array.sh"), "#!/bin/sh\n#SBATCH -a 1-2\ntrue\n");
     for (const words of [["array.sh"], ["-a", "1-2", "--", "true"]]) {

@@ -13,6 +13,7 @@ import { copyStreams } from "../live/job-streams.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { onSignals } from "../live/signals.ts";
 import { attachTerminal, needTerminal, terminalConnection } from "../live/terminal.ts";
+import { remarkOnWaits } from "../live/waiting-remarks.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
 import { hint } from "../text/text.ts";
 import { DRY_RUN_HELP, reportUnkept, submit, tryOut } from "./submit.ts";
@@ -58,7 +59,10 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   const stop = cancelOnSignal(connection, job.job);
   await reportUnkept(connection, [wanted]);
   const readsInput = withInput.input === "pipe";
-  const ended = await copyStreams(connection, job, { readsInput, raw: options.raw ?? false, from, say });
+  const over = new AbortController();
+  void remarkOnWaits(() => connection.client, job.job, over.signal, say);
+  const streams = { readsInput, raw: options.raw ?? false, from, say };
+  const ended = await copyStreams(connection, job, streams).finally(() => over.abort());
   process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
   reportEnd(ended);
 }
