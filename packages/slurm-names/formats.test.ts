@@ -162,6 +162,7 @@ describe("sacct", () => {
     ["memory limit", { state: "failed", signal: "SIGKILL" }, "OUT_OF_MEMORY"],
     ["lost: the conductor no longer knows this attempt", { state: "failed" }, "NODE_FAIL"],
     ["lost: Cannot run /no/such", { state: "failed" }, "FAILED"],
+    ["lost: On n1: Cannot run /no/such", { state: "failed" }, "FAILED"],
     ["", { state: "paused" }, "SUSPENDED"],
     ["", { state: "ending" }, "COMPLETING"],
     ["", { state: "starting" }, "CONFIGURING"],

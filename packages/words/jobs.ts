@@ -6,6 +6,7 @@ import type { Job, WhyAnswer } from "@tutti/protocol/answers.ts";
 import { fieldsWith, JOB_FIELDS, type JobFieldName } from "@tutti/protocol/job-fields.ts";
 import { processorsOf, tasksText } from "@tutti/protocol/job-size.ts";
 import { DEFAULT_RETRY_DELAY_MS, MAX_DOUBLED_DELAY_MS } from "@tutti/protocol/limits.ts";
+import { whyNeverBegan } from "@tutti/protocol/never-began.ts";
 import type { JobHook } from "@tutti/protocol/news/news.ts";
 import { unitsText, useText } from "@tutti/protocol/resources.ts";
 import type { JobState } from "@tutti/protocol/states.ts";
@@ -68,13 +69,13 @@ export function saysMore({ reason, state, code, signal }: Job): boolean {
 }
 
 /** Whether the job's program could not be started; its running time says nothing then. */
-export function neverRan({ reason = "" }: Job): boolean {
-  return reason.startsWith("lost: Cannot ");
+export function neverRan({ reason }: Job): boolean {
+  return whyNeverBegan(reason) !== undefined;
 }
 
 /** The reason as shown: `lost:` is dropped before a message that explains itself. */
 function reasonText({ reason = "" }: Job): string {
-  return visibleLine(reason.replace(/^lost: (?=Cannot )/, ""));
+  return visibleLine(whyNeverBegan(reason) ?? reason);
 }
 
 function endingText(job: Job): string {

@@ -1,5 +1,6 @@
 /** The exit code of a command that stands for its job. */
 import { constants } from "node:os";
+import { whyNeverBegan } from "@tutti/protocol/never-began.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { outcomeText, saysMore } from "@tutti/words/jobs.ts";
 import { ExitCode } from "../errors.ts";
@@ -12,7 +13,7 @@ const NO_PROGRAM = 127;
 export function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
   if (state === "done") return 0;
   if (code !== undefined && code !== 0) return code;
-  if (/^(?:lost: )?Cannot run /.test(reason)) return NO_PROGRAM;
+  if (/^Cannot run |: Cannot run /.test(whyNeverBegan(reason) ?? reason)) return NO_PROGRAM;
   return signal === undefined ? ExitCode.failed : 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
 }
 

@@ -137,6 +137,10 @@ describe("outcomeText()", () => {
       { state: "failed", reason: 'lost: Cannot run "x": no such command' },
       'failed (Cannot run "x": no such command)',
     ],
+    [
+      { state: "failed", reason: 'lost: Task 0: On h1: Cannot change to the folder "/x"' },
+      'failed (Task 0: On h1: Cannot change to the folder "/x")',
+    ],
     [{ state: "failed", reason: "lost: the machine was stopped" }, "failed (lost: the machine was stopped)"],
     [{ state: "done", code: 0, reason: "exit code 0" }, "succeeded"],
   ] as const)("%j", (more, text) => {

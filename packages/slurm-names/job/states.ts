@@ -1,5 +1,6 @@
 /** Says in which of Slurm's states a job is, and why it waits or how it ended, in Slurm's words. */
 import { constants } from "node:os";
+import { whyNeverBegan } from "@tutti/protocol/never-began.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 
 /** Slurm's states with their short names, in the order of Slurm's numbers, by which squeue sorts. */
@@ -48,7 +49,7 @@ export function slurmState({ state, reason = "" }: Job): SlurmState {
       if (reason === "time limit") return "TIMEOUT";
       if (reason === "memory limit") return "OUT_OF_MEMORY";
       // Its program could not be started, which Slurm counts as a failure of the job.
-      if (reason.startsWith("lost: Cannot ")) return "FAILED";
+      if (whyNeverBegan(reason) !== undefined) return "FAILED";
       return reason.startsWith("lost: ") || reason === "the scheduler was shut down" ? "NODE_FAIL" : "FAILED";
   }
 }
@@ -72,8 +73,8 @@ export function exitCodeText({ code, signal, state, reason = "" }: Job): string 
   // Slurm's own end of a job is not an exit code of the job.
   if (state === "cancelled") return "0:0";
   // Where the command could not begin, Slurm's step daemon ends with these.
-  if (code === undefined && signal === undefined && reason.startsWith("lost: Cannot "))
-    return /^lost: Cannot write (?:output to|errors to|to) "/.test(reason) ? "0:53" : "2:0";
+  if (code === undefined && signal === undefined && whyNeverBegan(reason) !== undefined)
+    return /: Cannot write (?:output to|errors to|to) "/.test(reason) ? "0:53" : "2:0";
   if (signal === undefined) return `${code ?? 0}:0`;
   return `0:${constants.signals[signal as NodeJS.Signals] ?? 0}`;
 }

@@ -100,7 +100,7 @@ function launchScript(spec: LaunchSpec, mark: string, starter: Starter): string 
   const folder = quote(spec.folder);
   const fail = (why: string) => `fail ${quote(why)}`;
   const noFolder = fail(
-    `Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`,
+    `Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory; make it there, or name another one with --cwd`,
   );
   const ofGang = `${MARK_VARIABLE}=${quote(mark)}`;
   const readInput = starter === "machine" ? readFromClient(fail) : readFromFeeder(ofGang, quote, fail);
