@@ -3,7 +3,7 @@
 import { formatCount, formatDuration, plural } from "@tutti/kernel/core/format.ts";
 import { cpusText } from "@tutti/kernel/core/machine.ts";
 import type { AllocationsAnswer, Drain, NodeAnswer, StatusAnswer, Stray } from "@tutti/protocol/answers.ts";
-import { clockText, offsetText } from "./times.ts";
+import { clockText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 
 /**
@@ -52,12 +52,9 @@ export function nodesText(nodes: readonly NodeAnswer[]): string {
 }
 
 /** A node: whether it answers, and how exactly it turns the rows at the same time as the others. */
-export function nodeText({ node, state, cpus, offsetMs, uncertaintyMs, ...skew }: NodeAnswer): string {
-  // Where a batch system places jobs, no clock is measured.
-  const clock =
-    offsetMs === undefined || uncertaintyMs === undefined
-      ? ""
-      : `, clock ${offsetText(offsetMs)} ± ${uncertaintyMs.toFixed(2)} ms`;
+export function nodeText({ node, state, cpus, uncertaintyMs, ...skew }: NodeAnswer): string {
+  // Where a batch system places jobs, no clock is measured. Offsets are between times since the last boot.
+  const clock = uncertaintyMs === undefined ? "" : `, clock known to ± ${uncertaintyMs.toFixed(2)} ms`;
   const { skewP50Ms, skewP99Ms } = skew;
   const late =
     skewP50Ms === undefined || skewP99Ms === undefined
