@@ -16,14 +16,21 @@ test("who has a state folder is named by number, to who starts another and to wh
   expect(holderOfState(path)).toBeUndefined();
   expect(() => new Client(env)).toThrow(/there is no socket .*\n {2}next: tutti serve/);
   const file = fileURLToPath(new URL("../packages/live/daemon/state/state-folder.ts", import.meta.url));
-  const code = `const s = await import(${JSON.stringify(file)}); const unlock = s.lockStateFolder(s.makeStateFolder(${JSON.stringify(path)}, false)); console.log("locked"); setInterval(() => unlock.name, 1000);`;
+  const code = `const s = await import(${JSON.stringify(file)}); const folder = s.makeStateFolder(${JSON.stringify(path)}, false); const unlock = s.lockStateFolder(folder); console.log("locked"); process.stdin.once("data", () => { s.endStart(folder); console.log("started"); }); setInterval(() => unlock.name, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", code], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   try {
-    await new Promise((resolve) => child.stdout.once("data", resolve));
+    const said = () => new Promise((resolve) => child.stdout.once("data", resolve));
+    await said();
     expect(holderOfState(path)).toBe(child.pid);
+    expect(() => new Client(env)).toThrow(
+      new RegExp(`process ${child.pid} is a scheduler that is still starting\\n {2}next: try again`),
+    );
+    const started = said();
+    child.stdin.write("go\n");
+    await started;
     expect(readFileSync(folder.holder, "utf8")).toBe(`${hostname()} ${child.pid}\n`);
     expect(() => lockStateFolder(folder)).toThrow(
       new RegExp(`another one uses it, process ${child.pid} .*kill ${child.pid} \\(its jobs continue\\)`),

@@ -1,4 +1,4 @@
-/** What the next front end must know about the hosts: STATE/slurm/hosts.json. */
+/** What the next front end must know about the hosts: STATE/hosts/hosts.json. */
 import { createHash } from "@tutti/host/ports/crypto.ts";
 import { newOwner, owner } from "@tutti/live/daemon/executor/kept-file.ts";
 import { object, oneOf, record, type TypeOf, whole } from "@tutti/protocol/shape.ts";

@@ -27,6 +27,7 @@ export function sshProvider({ hosts: file, words }: SshOptions): Provider {
     nodes: hosts.length,
     chosenBy: "--on ssh",
     place: "reached by ssh",
+    keepsIn: "hosts",
     choosesNodes: true,
     prepare: configOnHosts,
     async start({ folder, clock, name, config, isShared }) {
@@ -34,7 +35,7 @@ export function sshProvider({ hosts: file, words }: SshOptions): Provider {
       const content = store.read() ?? newContent();
       const smt = config.machine.smt;
       const setup = { hosts, words, clock, folder, store, content, isShared, smt };
-      const { cluster, notes } = await sshCluster(setup);
+      const { cluster, answered, notes } = await sshCluster(setup);
       const executor = new ClusterExecutor({
         cluster,
         clock,
@@ -49,7 +50,7 @@ export function sshProvider({ hosts: file, words }: SshOptions): Provider {
           areKept: true,
         },
       });
-      return { executor, notes };
+      return { executor, answered, notes };
     },
   };
 }

@@ -52,7 +52,7 @@ interface SshSetup {
  */
 export async function sshCluster(
   setup: SshSetup,
-): Promise<{ cluster: SshCluster; notes: readonly string[] }> {
+): Promise<{ cluster: SshCluster; answered: number; notes: readonly string[] }> {
   const { hosts, content, store, folder } = setup;
   makeFolder(join(folder, OUTPUTS), 0o700);
   const asker = new Hosts(setup);
@@ -83,7 +83,7 @@ export async function sshCluster(
     );
   }
   store.write(content);
-  return { cluster: new SshCluster(setup, asker), notes };
+  return { cluster: new SshCluster(setup, asker), answered: hosts.length - failures.length, notes };
 }
 
 class SshCluster implements Cluster {

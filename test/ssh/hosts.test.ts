@@ -169,6 +169,8 @@ describeWithHosts("root, homes that all hosts share", () => {
     );
     hosts.join("h3");
     await scheduler.up();
+    for (const said of ["no answer for 3 s", "no answer for 23 s", "answers again and takes part"])
+      expect(scheduler.output).toMatch(new RegExp(`^tutti: [-0-9: ]+: node h3:? ${said}`, "m"));
     await scheduler.running(job);
     writeFileSync(goOn, "");
     expect(await scheduler.ended(job)).toMatchObject({ state: "done", attempt: 2 });
@@ -450,7 +452,18 @@ describeWithHosts("what cannot work", () => {
   test("a host that does not answer at the start takes part later", async () => {
     hosts.cut("h2");
     const scheduler = new HostsScheduler(hosts);
-    await scheduler.start(1);
+    const state = join(scheduler.folder, "state");
+    scheduler.serve();
+    await scheduler.until(60_000, "it asks the hosts", () =>
+      readFileSync(join(state, "holder"), "utf8").endsWith(" starting\n"),
+    );
+    expect(await scheduler.shell(`TUTTI_STATE=${state} tutti status`)).toMatch(
+      /process \d+ is a scheduler that is still starting\n {2}next: try again in some seconds/,
+    );
+    await scheduler.up(1);
+    expect(scheduler.output).toContain("tutti: still starting: it asks 2 nodes reached by ssh");
+    expect(scheduler.output).toContain("schedules 2 nodes reached by ssh, of which 1 answers:");
+    expect(scheduler.output).toMatch(/host h2 cannot be reached \(.*; is it on\? try ssh -F \S+ h2 true\)/);
     hosts.join("h2");
     await scheduler.up(2);
     await scheduler.down();

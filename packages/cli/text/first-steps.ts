@@ -2,16 +2,18 @@
  * The last three lines of what a first command shows, the same however Tutti was installed: the page, a job
  * to try, and where help is.
  */
+import type { StatusAnswer } from "@tutti/protocol/schema.ts";
 import { bold, commandName } from "./text.ts";
 
 /**
  * @param page the page's address, or how to get to it
- * @param size the scheduler's CPUs, or its nodes
+ * @param nodes those of a cluster, on which the present folder may be missing
  */
-export function firstSteps(page: string, size: number): string {
+export function firstSteps(page: string, { cpus, nodes }: Pick<StatusAnswer, "cpus" | "nodes">): string {
   const tutti = commandName();
+  const run = nodes === undefined ? "run" : "run -D /tmp";
   return `page: ${page}
-try:  ${bold(`${tutti} run -n ${Math.min(2, Math.max(1, size))} -- nproc`)} (in another terminal)
+try:  ${bold(`${tutti} ${run} -n ${Math.min(2, Math.max(1, cpus))} -- nproc`)} (in another terminal)
 help: ${tutti} --help, ${tutti} COMMAND --help; ${tutti} doctor checks this machine
 `;
 }

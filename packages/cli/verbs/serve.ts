@@ -1,5 +1,6 @@
 /**
- * `tutti serve`: starts the scheduler and its API, then prints its addresses and the next command to type.
+ * `tutti serve`: starts the scheduler and its API, then prints its addresses and the next command to type,
+ * and later what happens to nodes.
  */
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -12,7 +13,10 @@ import { type Config, DEFAULT_CONFIG } from "@tutti/live/daemon/config/config.ts
 import type { Provider } from "@tutti/live/daemon/executor/provider.ts";
 import { type RunningFrontEnd, startFrontEnd } from "@tutti/live/daemon/main.ts";
 import { defaultStateFolder } from "@tutti/live/daemon/state/state-place.ts";
+import type { EventPayloads } from "@tutti/protocol/events.ts";
 import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "@tutti/protocol/limits.ts";
+import { clockText } from "@tutti/words/times.ts";
+import { visibleLine } from "@tutti/words/visible.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { UsageError } from "../errors.ts";
 import { untilSignal } from "../live/signals.ts";
@@ -56,6 +60,8 @@ const DEFAULT_PORT = 7448;
  */
 const QUIET_MS = 200;
 const MAX_QUIET_MS = 2000;
+/** A start that takes longer says what it waits for. */
+const PATIENT_MS = 2000;
 
 const HELP = `
 Without --state, the state is in the folder that TUTTI_STATE names, otherwise in
@@ -119,11 +125,13 @@ export function configure(command: Command): void {
 }
 
 async function run(options: ServeOptions, sbatch: readonly string[]): Promise<void> {
-  const scheduler = await startScheduler(options, await providerOf(options, sbatch));
+  const scheduler = await startPatiently(options, await providerOf(options, sbatch));
   const { api, frontEnd } = scheduler;
   writeOut(announcement(scheduler));
   for (const note of frontEnd.notes) hint(`tutti: note: ${note}`);
   for (const warning of frontEnd.service.warnings) hint(`tutti: warning: ${warning}`);
+  if (frontEnd.answered !== 0) writeOut(firstSteps(pageText(api), frontEnd.service.status()));
+  sayWhatNodesDo(frontEnd);
   const interrupt = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
   const signal = new Promise((resolve) => interrupt.addEventListener("abort", resolve));
   const drained = frontEnd.service.drained.then(() => api.quiet(QUIET_MS, MAX_QUIET_MS));
@@ -133,6 +141,33 @@ async function run(options: ServeOptions, sbatch: readonly string[]): Promise<vo
   await frontEnd.stop();
   if (cause === "signal") hint(`The front end has ended; running jobs continue. ${nextStart(scheduler)}`);
   process.exit(0);
+}
+
+/** Says what a start waits for, if it takes long. */
+async function startPatiently(options: ServeOptions, provider: Provider): Promise<RunningScheduler> {
+  const { nodes, place } = provider;
+  const asked =
+    nodes === undefined || place === undefined ? "" : `: it asks ${plural(nodes, "node")} ${place}`;
+  const timer = setTimeout(() => hint(`tutti: still starting${asked}`), PATIENT_MS);
+  try {
+    return await startScheduler(options, provider);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A line for each node that falls silent, is lost or is back. */
+function sayWhatNodesDo({ service }: RunningFrontEnd): void {
+  service.listen(owner(), service.latestEvent(), (event) => {
+    if (event.kind !== "node") return true;
+    const { rule, text } = event.data as EventPayloads["node"];
+    if (rule.startsWith("node-")) hint(`tutti: ${clockText(event.atMs)}: ${visibleLine(text)}`);
+    return true;
+  });
+}
+
+function owner() {
+  return { uid: currentUid(), user: ownName(), isAdministrator: true };
 }
 
 /** What takes over, and what is left at other places until it is ended by `tutti down`. */
@@ -167,7 +202,7 @@ async function startScheduler(options: ServeOptions, provider: Provider): Promis
       version: ownVersion(),
       jobsFolder: frontEnd.jobsFolder,
       places,
-      owner: { uid: currentUid(), user: ownName(), isAdministrator: true },
+      owner: owner(),
       isShared,
       web: frontEnd.config.web,
       ports,
@@ -181,7 +216,7 @@ async function startScheduler(options: ServeOptions, provider: Provider): Promis
   }
 }
 
-/** The scheduler's addresses, and what to type first. */
+/** What it schedules, and its addresses. */
 function announcement({ api, provider, frontEnd }: RunningScheduler): string {
   const { config, service, jobsFolder } = frontEnd;
   const { nodes, place, capabilities } = provider;
@@ -198,10 +233,16 @@ function announcement({ api, provider, frontEnd }: RunningScheduler): string {
   const turns = capabilities.timeSharing
     ? `, slots of ${config.slotMs} ms, at most ${config.maxRows} rows`
     : "";
-  const where = place === undefined ? size : `${size} ${place}`;
+  const { answered } = frontEnd;
+  const some = answered === nodes || answered === undefined ? "" : `, of which ${answers(answered)}`;
+  const where = place === undefined ? size : `${size} ${place}${some}`;
   const head = `${bold("tutti")} ${ownVersion()} schedules ${where}: policy ${config.policy}${turns}`;
   const facts = lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`);
-  return `${[head, ...facts].join("\n")}\n${firstSteps(pageText(api), cpus)}`;
+  return `${[head, ...facts].join("\n")}\n`;
+}
+
+function answers(count: number): string {
+  return count === 0 ? "none answers" : count === 1 ? "1 answers" : `${count} answer`;
 }
 
 /**

@@ -111,11 +111,11 @@ function pageText(http: string | undefined): string {
 }
 
 /** The jobs that have not ended, at most some lines of them. */
-async function jobsText(client: Client, { counts, cpus, user, http }: StatusAnswer): Promise<string> {
+async function jobsText(client: Client, { counts, cpus, nodes, user, http }: StatusAnswer): Promise<string> {
   const listed = new JobLines(LINES_SHOWN);
   for await (const { jobs } of jobPages(client, { states: ACTIVE_STATES }))
     for (const job of jobs) listed.add(job);
-  if (listed.count === 0) return `${noJobsText(counts)}\n${firstSteps(pageText(http), cpus)}`;
+  if (listed.count === 0) return `${noJobsText(counts)}\n${firstSteps(pageText(http), { cpus, nodes })}`;
   const { lines: shown, more } = listed.shown();
   const left = more > 0 ? `and ${more} more: ${commandName()} jobs\n` : "";
   return `${jobsTable(shown, user)}${left}`;

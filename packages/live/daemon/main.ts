@@ -36,6 +36,7 @@ import { lineFile, NumbersFile } from "./state/numbers.ts";
 import {
   checkStateFolder,
   closedPart,
+  endStart,
   lockStateFolder,
   makeFoldersIn,
   makeStateFolder,
@@ -70,6 +71,8 @@ export interface RunningFrontEnd {
   /** With the policy in force. */
   readonly config: Config;
   readonly jobsFolder: string;
+  /** How many nodes have answered; undefined: none was asked. */
+  readonly answered?: number | undefined;
   /** Sentences about older names in the configuration. */
   readonly notes: readonly string[];
   /** Ends the front end; jobs and the conductor continue. */
@@ -123,13 +126,17 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       withPrivateUmask(() => new NumbersFile(lineFile(folder.numbers), bootId())),
       (opened) => opened.close(),
     );
-    const { executor, notes = [] } = await provider.start({
+    const {
+      executor,
+      answered,
+      notes = [],
+    } = await provider.start({
       ...given,
       config,
       clock: systemClock,
       name: nameOf(folder),
       conductor: folder.conductor,
-      folder: folder.slurm,
+      folder: folder[provider.keepsIn ?? "slurm"],
       isShared: setup.isShared,
       liveJobs: () => store.liveJobs(),
     });
@@ -171,10 +178,12 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     service.retention.start();
     service.forecaster.start();
     held.defer(() => service.stop());
+    endStart(folder);
     return {
       service,
       config: { ...config, policy: service.policy().policy },
       jobsFolder: folder.jobs,
+      answered,
       notes: [...file.notes, ...notes, ...(setup.isShared ? closedToUsers(folder) : [])],
       stop: async () => held.dispose(),
     };

@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as c from "@tutti/protocol/schema.ts";
 import { isEnded, type JobState } from "@tutti/protocol/states.ts";
-import { defaultStateFolder, holderOfState } from "../../daemon/state/state-place.ts";
+import { defaultStateFolder, holderOfState, isStarting } from "../../daemon/state/state-place.ts";
 import {
   currentUid,
   isTrustworthy,
@@ -213,6 +213,8 @@ function noDaemonMessage(why: string, env: NodeJS.ProcessEnv): string {
   const folder = defaultStateFolder(env);
   const pid = holderOfState(folder);
   const text = `Cannot reach the scheduler\n  why:  ${why}`;
+  if (pid !== undefined && isStarting(folder))
+    return `${text}; process ${pid} is a scheduler that is still starting\n  next: try again in some seconds; if it never answers, kill ${pid}, then tutti serve`;
   return pid === undefined
     ? `${text}\n  next: tutti serve   (starts it; with the same --on as the last time), or set TUTTI_SOCKET to the path of its socket`
     : `${text}; process ${pid} is a scheduler with its state in "${folder}"\n  next: set TUTTI_SOCKET to its socket, or try again in a second, because it restores a removed socket; else kill ${pid}   (its jobs continue), then tutti serve`;

@@ -35,7 +35,7 @@ interface ProviderSetup extends Configured {
   readonly name: string;
   /** Folder of the conductors on this machine. */
   readonly conductor: string;
-  /** Private folder for files about jobs of batch systems, not made yet. Other providers use it, too. */
+  /** Private folder of the provider, not made yet. */
   readonly folder: string;
   /** Jobs run as the users who submit them. */
   readonly isShared: boolean;
@@ -45,6 +45,8 @@ interface ProviderSetup extends Configured {
 
 interface Started {
   readonly executor: Executor;
+  /** How many of its nodes have answered; left out: none was asked. */
+  readonly answered?: number;
   /** What people should know about the start, each a sentence without a full stop. */
   readonly notes?: readonly string[];
 }
@@ -59,6 +61,8 @@ export interface Provider {
   readonly chosenBy?: string;
   /** Where the CPUs or nodes are, for people, such as "of Slurm"; left out: on this machine. */
   readonly place?: string;
+  /** Its folder in the state: "hosts" of hosts that ssh reaches; left out: "slurm", of all other ones. */
+  readonly keepsIn?: "hosts";
   /** It chooses the first node of a gang when the gang starts. */
   readonly choosesNodes?: true;
   /**

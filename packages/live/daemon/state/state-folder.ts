@@ -32,7 +32,7 @@ import { dirname, join, resolve } from "@tutti/host/ports/path.ts";
 import { replaceablePart } from "@tutti/host/trusted-path.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
 import { withStoreErrors } from "../store/store-error.ts";
-import { holderOfState } from "./state-place.ts";
+import { holderOfState, STARTING } from "./state-place.ts";
 
 export type StateFolder = Readonly<ReturnType<typeof pathsIn>>;
 
@@ -40,7 +40,7 @@ export type StateFolder = Readonly<ReturnType<typeof pathsIn>>;
 const MAX_CONDUCTOR_PATH = 85;
 
 /** Files that may exist before the database. */
-const OWN_FILES = /^(conductor|holder|hooks|jobs|numbers|slurm|lock(-journal)?)$/;
+const OWN_FILES = /^(conductor|holder|hooks|hosts|jobs|numbers|slurm|lock(-journal)?)$/;
 
 /**
  * Checks all that `makeStateFolder` needs, and changes nothing.
@@ -169,6 +169,8 @@ function pathsIn(path: string, isShared: boolean) {
     hooks: join(path, "hooks"),
     /** What is known about pilots, and their output. */
     slurm: join(path, "slurm"),
+    /** What is known about hosts that ssh reaches, and their output. */
+    hosts: join(path, "hosts"),
     jobs: join(path, "jobs"),
     /** Mode of the folder of the jobs. */
     jobsMode: isShared ? 0o711 : 0o700,
@@ -221,7 +223,7 @@ export function lockStateFolder(
   });
   if (unlock === undefined) throw inUse(folder, own);
   try {
-    writeFileSync(holder, `${own.host} ${process.pid}\n`, { mode: 0o600 });
+    writeFileSync(holder, `${own.host} ${process.pid}${STARTING}\n`, { mode: 0o600 });
   } catch {
     // The disk is full, say. A start on another host is then refused without our name.
   }
@@ -235,6 +237,15 @@ export function lockStateFolder(
   };
 }
 
+/** The front end is about to answer: clients need not be patient with it now. */
+export function endStart({ holder }: StateFolder): void {
+  try {
+    writeFileSync(holder, `${hostname()} ${process.pid}\n`);
+  } catch {
+    // The disk is full, say. Clients are then patient when it is not needed.
+  }
+}
+
 /** What a network file system must have. */
 const LOCKS =
   "expected a file system with locks between machines, such as NFS 4 or Lustre mounted with -o flock; set TUTTI_STATE to a folder on one, or on a local disk if all jobs run on this machine";
@@ -242,7 +253,7 @@ const LOCKS =
 /** The kernel lists the locks of its own machine only; for another one, the holder's own word has to do. */
 function inUse({ path, holder }: StateFolder, own: { host: string; network: string | undefined }) {
   const pid = holderOfState(path);
-  const [, host, otherPid] = /^(\S+) (\d+)\n$/.exec(readText(holder, "utf8") ?? "") ?? [];
+  const [, host, otherPid] = /^(\S+) (\d+)(?: .*)?\n$/.exec(readText(holder, "utf8") ?? "") ?? [];
   const isElsewhere = pid === undefined && host !== undefined && host !== own.host;
   const who = isElsewhere ? `, process ${otherPid} on ${host}` : pid === undefined ? "" : `, process ${pid}`;
   const force = pid === undefined ? "" : `; if it does not answer, kill ${pid} (its jobs continue)`;

@@ -15,6 +15,18 @@ export function defaultStateFolder(env: NodeJS.ProcessEnv, uid = process.getuid?
   return env.XDG_STATE_HOME ? join(env.XDG_STATE_HOME, "tutti") : join(homedir(), ".local/state/tutti");
 }
 
+/** The end of the line in the file `holder` of a front end that does not answer yet. */
+export const STARTING = " starting";
+
+/** Whether the process that holds a state folder does not answer yet: it may be asking hosts. */
+export function isStarting(folder: string): boolean {
+  try {
+    return readFileSync(join(folder, "holder"), "utf8").endsWith(`${STARTING}\n`);
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The process that holds the lock of a state folder, from the kernel's list; undefined: no process, or
  * unknown.

@@ -11,6 +11,7 @@
  * its end was stored.
  */
 import type { Clock } from "@tutti/host/clock.ts";
+import { plural } from "@tutti/kernel/core/format.ts";
 import type { IdentifiedAttempt, InputPiece } from "@tutti/protocol/attempts.ts";
 import type {
   Capabilities,
@@ -257,7 +258,7 @@ export class ClusterExecutor implements Executor {
 
   #allocated(
     allocation: Allocation,
-    trouble = `waiting for the nodes of allocation ${allocation.name}`,
+    trouble = `waiting for the first answer of ${plural(allocation.nodes.length, "node")}`,
   ): void {
     if (this.#isClosed) return;
     const { clock } = this.#options;

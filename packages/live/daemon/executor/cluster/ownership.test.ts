@@ -14,7 +14,7 @@ test("a front end that is refused by the first node touches no other node, and n
   expect(bench.nodes.greeted).toEqual(["n1"]);
   expect(bench.of("connected")).toHaveLength(1);
   expect(bench.disconnects).toEqual([
-    "waiting for the nodes of allocation 1",
+    "waiting for the first answer of 4 nodes",
     "allocation 1 is used by tutti serve on login1; expected no other front end; end that one, or this one",
   ]);
   // Asked again after 15 s.
