@@ -195,6 +195,9 @@ describeWithHosts("root, homes that all hosts share", () => {
     await scheduler.until(60_000, "the host is silent", async () => (await stateOf(away)) === "silent");
     const silent = `node ${away} does not answer, so the gang is stopped on the others`;
     expect((await scheduler.job(job)).reason).toBe(silent);
+    expect((await scheduler.run(["matrix"])).stderr).toContain(
+      `Node ${away} does not answer: its gangs are stop`,
+    );
     expect((await scheduler.run(["allocations", "off", away])).stderr).toContain(
       "is silent, expected a lost",
     );

@@ -2,13 +2,14 @@
 
 import { sleep } from "@tutti/host/sleep.ts";
 import { Client } from "@tutti/live/api/client/client.ts";
-import type { MatrixAnswer } from "@tutti/protocol/schema.ts";
+import type { MatrixAnswer, StatusAnswer } from "@tutti/protocol/schema.ts";
+import { nodeWarnings } from "@tutti/words/status.ts";
 import type { Command } from "commander";
 import { ExitCode } from "../errors.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { untilSignal } from "../live/signals.ts";
 import { matrixText } from "../text/matrix-text.ts";
-import { tableOptions, writeJson, writeOut } from "../text/text.ts";
+import { hint, tableOptions, writeJson, writeOut } from "../text/text.ts";
 
 /**
  * Shortest and longest time between two redraws: as fast as the eye can follow, as slow as people will wait.
@@ -31,9 +32,14 @@ export function configure(command: Command): void {
         process.exitCode = ExitCode.interrupted;
         return;
       }
-      const matrix = await new Client().ask<MatrixAnswer>("/v1/matrix");
-      if (json) writeJson(matrix);
-      else writeOut(draw(matrix));
+      const client = new Client();
+      const matrix = await client.ask<MatrixAnswer>("/v1/matrix");
+      if (json) return writeJson(matrix);
+      writeOut(draw(matrix));
+      if (matrix.nodes === undefined) return;
+      // The rows say who has which turn, also while a gang of a silent node does not take it.
+      const { nodes = [] } = await client.ask<StatusAnswer>("/v1/status");
+      for (const warning of nodeWarnings(nodes)) hint(warning);
     });
 }
 
