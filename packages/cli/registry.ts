@@ -17,7 +17,7 @@ export const OLDER = "Older names";
 /** Commands by their heading in the help. */
 const GROUPS: Readonly<Record<string, Verbs>> = {
   Scheduler: {
-    serve: ["start the scheduler, here or on Slurm", () => import("./verbs/serve.ts")],
+    serve: ["start the scheduler, here, on Slurm or over ssh", () => import("./verbs/serve.ts")],
     status: ["show the scheduler's state; tutti alone does the same", () => import("./verbs/status.ts")],
     web: ["print a link to the scheduler's page in a browser", () => import("./verbs/web.ts")],
     demo: ["run six toy gangs and watch them take turns", () => import("./verbs/demo.ts")],

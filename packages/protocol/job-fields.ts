@@ -181,12 +181,12 @@ export const JOB_FIELDS = {
     kind: "choice",
     choices: ["once", "each"],
     request:
-      "once: the command runs once, on the first CPUs of the job, and starts its other processes itself. each: it runs once per task, on all nodes of the job; only on a cluster. Default: once",
+      "once: the command runs once, on the first CPUs of the job, and starts its other processes itself. each: it runs once per task, on all nodes of the job; only on Slurm or over ssh. Default: once",
     answer: "Whether the command runs once or once per task; default: once",
     option: [
       RESOURCES,
       "--tasks-run <how>",
-      "once: the command runs once and starts its other processes itself; each: it runs once per task, on all nodes of the job, only on a cluster (default: once)",
+      "once: the command runs once and starts its other processes itself; each: it runs once per task, on all nodes of the job, only on Slurm or over ssh (default: once)",
     ],
   },
   mpi: {
