@@ -37,6 +37,8 @@ export const UNKNOWN_MS = 15_000;
 export const EARLY_MS = 60_000;
 /** Who asks for pilots may know of a cancellation before we do: this long, it does not halt them again. */
 export const ASKED_MS = 15_000;
+/** So long after its end has begun, a pilot is no reason to wait: its nodes may hang. */
+export const COMPLETING_MS = 60_000;
 /** A job that is still alive so long after its cancellation is cancelled again. */
 export const CANCEL_AGAIN_MS = 30_000;
 
@@ -76,6 +78,8 @@ export interface Pilot extends StoredPilot {
   advice: { readonly text: string; readonly atMs: number } | undefined;
   readonly waitsSinceMs: number;
   unknownSinceMs: number | undefined;
+  /** Since when Slurm ends its processes. How it has ended, Slurm says only after that. */
+  completingSinceMs: number | undefined;
   /** It waits or is unknown although it has run. */
   isForgotten: boolean;
   lostBatchHost: boolean;
@@ -105,6 +109,7 @@ export function newPilot(stored: StoredPilot, nowMs: number): Pilot {
     advice: undefined,
     waitsSinceMs: nowMs,
     unknownSinceMs: undefined,
+    completingSinceMs: undefined,
     isForgotten: false,
     lostBatchHost: false,
     isClosing: false,
@@ -193,8 +198,10 @@ export function isAtEnd(
 }
 
 /** Whether it drains, or goes back when no gang runs. */
-function isEnding({ allocation, isClosing, lostBatchHost }: Pilot, nowMs: number): boolean {
-  return isClosing || lostBatchHost || nowMs >= (allocation?.end?.drainAtMs ?? Number.POSITIVE_INFINITY);
+function isEnding(pilot: Pilot, nowMs: number): boolean {
+  const { allocation, isClosing, lostBatchHost, completingSinceMs } = pilot;
+  if (isClosing || lostBatchHost || completingSinceMs !== undefined) return true;
+  return nowMs >= (allocation?.end?.drainAtMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** As what is asked for next depends on it. @param isServing whether jobs can have its nodes */
@@ -250,8 +257,9 @@ export function turnWaitMs(pilots: readonly Pilot[], nowMs: number): number {
 }
 
 /** Time until the next question about a pilot. */
-function questionWaitMs({ isGivenUp, waitsSinceMs, allocation }: Pilot, nowMs: number): number {
-  if (isGivenUp) return LEAVING_MS;
+function questionWaitMs(pilot: Pilot, nowMs: number): number {
+  const { isGivenUp, completingSinceMs, waitsSinceMs, allocation } = pilot;
+  if (isGivenUp || completingSinceMs !== undefined) return LEAVING_MS;
   if (allocation !== undefined) return RUNNING_MS;
   return WAITING_MS.find(([untilMs]) => nowMs - waitsSinceMs < untilMs)![1];
 }

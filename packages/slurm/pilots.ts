@@ -7,6 +7,7 @@
  *   waiting                  `trouble` names the reason; unknown for 15 s: lost, submit another one
  *   running                  `allocated`; a node that leaves its list is `nodeDown`
  *   waiting after running    Slurm lost its latest state: gangs go on; unknown: while a conductor answers
+ *   completing               who ends it is known when it has ended: until then, no pilot is asked for
  *   ended                    `released`; cancelled by others: no other pilot until `again`
  *
  * A job is cancelled only if it has our mark.
@@ -22,6 +23,7 @@ import {
   added,
   billOf,
   CANCEL_AGAIN_MS,
+  COMPLETING_MS,
   EARLY_MS,
   END_TOLERANCE_MS,
   ENDED,
@@ -221,7 +223,7 @@ export class Pilots {
     const nowMs = this.#setup.clock.nowMs();
     this.#need.note(nowMs);
     const isLeaving = this.#inUse.some((pilot) => this.#isLeaving(pilot));
-    const request = this.#mayAsk && this.#need.wantsPilot ? this.#request() : undefined;
+    const request = this.#request();
     const isNews = request === "exhausted" ? !this.#isExhausted : request !== undefined;
     const mustAct = isLeaving || isNews;
     this.#isUrgent ||= mustAct;
@@ -250,6 +252,10 @@ export class Pilots {
   async #turn(): Promise<void> {
     this.#isUrgent = false;
     this.#turnFromMs = this.#setup.clock.nowMs();
+    // What changes while Slurm is asked may be the end of a pilot, which the answer does not show yet: that
+    // is for the next turn.
+    const leaving = this.#inUse.filter((pilot) => this.#isLeaving(pilot));
+    const wasRequested = this.#request() !== undefined;
     try {
       const listed = await this.#listed();
       for (const pilot of [...this.#pilots]) {
@@ -259,8 +265,8 @@ export class Pilots {
       this.#need.note(this.#setup.clock.nowMs());
       this.#closeLost();
       await this.#giveBackIdle();
-      await this.#retire();
-      await this.#submitNext();
+      await this.#retire(leaving);
+      await this.#submitNext(wasRequested);
       this.#list.retry();
       this.#telling.answered();
     } catch (error) {
@@ -287,6 +293,8 @@ export class Pilots {
     if (pilot.job === undefined) return this.#unknown(pilot, job);
     pilot.unknownSinceMs = undefined;
     this.#lostInARow = 0;
+    if (pilot.job.state === "COMPLETING") pilot.completingSinceMs ??= this.#setup.clock.nowMs();
+    else pilot.completingSinceMs = undefined;
     if (pilot.job.state !== "RUNNING" || pilot.isGivenUp) pilot.isSeen = true;
     if (pilot.allocation === undefined) learnRan(pilot, pilot.job, this.#setup.clock.unixMs());
     const { state, leftS } = pilot.job;
@@ -332,12 +340,16 @@ export class Pilots {
   }
 
   /** Adds a pilot if jobs need one. One in each turn: what the first one will hold is known then. */
-  async #submitNext(): Promise<void> {
+  async #submitNext(wasRequested: boolean): Promise<void> {
     // Before somebody asked, Slurm may have said that one is there whose end was to come.
     if ((this.#content.askedMs ?? -Infinity) < this.#turnFromMs && this.#staysAny) this.#need.answered();
-    const request = this.#mayAsk && this.#need.wantsPilot ? this.#request() : undefined;
+    const request = this.#request();
     this.#isExhausted = request === "exhausted";
     if (request === undefined || request === "exhausted") return;
+    if (!wasRequested) {
+      this.#isUrgent = true;
+      return;
+    }
     this.#need.answered();
     const { kind, nodes, timeS } = request;
     const asked = { kind: kind.name, nodes, timeMs: 60_000 * minutesOf(1000 * timeS) };
@@ -357,7 +369,13 @@ export class Pilots {
   }
 
   #request() {
-    return this.#need.request(this.#held(), this.#leftNodeMs, this.#setup.clock.nowMs());
+    const nowMs = this.#setup.clock.nowMs();
+    const isEndUnknown = this.#pilots.some(
+      ({ isGivenUp, completingSinceMs = Number.NEGATIVE_INFINITY }) =>
+        !isGivenUp && nowMs < completingSinceMs + COMPLETING_MS,
+    );
+    if (!this.#mayAsk || !this.#need.wantsPilot || isEndUnknown) return undefined;
+    return this.#need.request(this.#held(), this.#leftNodeMs, nowMs);
   }
 
   #held() {
@@ -442,8 +460,10 @@ export class Pilots {
 
   /** Whether the pilot goes back to Slurm now: it is at its end or of no use, and no gang runs. */
   #isLeaving(pilot: Pilot): boolean {
-    const { allocation } = pilot;
-    if (allocation === undefined || this.#need.isBusy(allocation.name)) return false;
+    const { allocation, completingSinceMs } = pilot;
+    // One that Slurm ends already is not given back by us.
+    if (allocation === undefined || completingSinceMs !== undefined) return false;
+    if (this.#need.isBusy(allocation.name)) return false;
     const isAtIts = isAtEnd(pilot, allocation, this.#pilots, this.#setup.clock.nowMs());
     return isAtIts || this.#need.isOfNoUse(allocation.name);
   }
@@ -467,7 +487,7 @@ export class Pilots {
     const nowMs = this.#setup.clock.nowMs();
     const isQuiet = this.#need.isQuiet(nowMs);
     for (const pilot of [...this.#pilots]) {
-      if (pilot.isGivenUp) continue;
+      if (pilot.isGivenUp || pilot.completingSinceMs !== undefined) continue;
       if (pilot.allocation === undefined) {
         if (isQuiet) await this.#giveUp(pilot);
       } else if (this.#need.isIdle(pilot.allocation.name, nowMs)) {
@@ -477,9 +497,13 @@ export class Pilots {
   }
 
   /** Nothing runs on them, so their nodes can be taken away at once. */
-  async #retire(): Promise<void> {
+  async #retire(leaving: readonly Pilot[]): Promise<void> {
     for (const pilot of this.#inUse) {
       if (!this.#isLeaving(pilot)) continue;
+      if (!leaving.includes(pilot)) {
+        this.#isUrgent = true;
+        continue;
+      }
       const { name } = pilot.allocation!;
       const isOfNoUse = this.#need.isOfNoUse(name);
       const because = isOfNoUse ? this.#need.noUse(name) : undefined;

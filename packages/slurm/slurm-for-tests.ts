@@ -48,6 +48,8 @@ export class FakeSlurm implements Slurm {
   /** Cancellations that it accepts and then forgets. */
   forgetsCancels = 0;
   refusal: string | undefined;
+  /** Happens once, after Slurm has looked and before its answer arrives. */
+  whileAsked = () => {};
   /** Of the next job. */
   limitS = 3600;
   unixS = () => 0;
@@ -102,7 +104,12 @@ export class FakeSlurm implements Slurm {
 
   async job(id: string): Promise<QueuedJob | undefined> {
     this.#answer();
-    return this.jobs.find((job) => job.id === id);
+    const found = this.jobs.find((job) => job.id === id);
+    const answer = found && { ...found };
+    const { whileAsked } = this;
+    this.whileAsked = () => {};
+    whileAsked();
+    return answer;
   }
 
   async queue(): Promise<readonly QueuedJob[]> {
@@ -304,8 +311,9 @@ export class Stage {
     await this.#settle();
     while (this.clock.nextMs() <= untilMs) {
       const fromMs = this.clock.nowMs();
-      this.clock.advanceTo(Math.max(this.clock.nextMs(), fromMs));
-      this.#age(this.clock.nowMs() - fromMs);
+      const toMs = Math.max(this.clock.nextMs(), fromMs);
+      this.#age(toMs - fromMs);
+      this.clock.advanceTo(toMs);
       await this.#settle();
     }
     this.#age(untilMs - this.clock.nowMs());

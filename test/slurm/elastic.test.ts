@@ -111,4 +111,38 @@ describeWithSlurm("elastic pilots", () => {
       await cluster.allUp();
     }
   });
+
+  test.each([
+    { of: "a range", kinds: ["all: --nodes 1..4 --time 30m"] },
+    { of: "two kinds", kinds: ["one: --nodes 1..2 --time 5m..30m", "other: --nodes 1..4 --time 10m..1h"] },
+  ])(
+    "a pilot of $of that somebody cancels while a job runs has no successor until somebody asks",
+    async ({ kinds }) => {
+      const scheduler = new SlurmScheduler(cluster, { kinds, idle: "5s", words: MARGINS });
+      const folder = scheduler.makeFolder("cancelled");
+      const all = async () => (await cluster.slurm("squeue", "-h", "-t", "all", "-o", "%i")).split("\n");
+      try {
+        scheduler.serve();
+        await expect.poll(() => existsSync(scheduler.socket)).toBe(true);
+        const before = (await all()).length;
+        const job = await waitingJob(scheduler, folder, "again", "-n", "2", "--time", "4m", "--retries", "1");
+        await expect.poll(() => log(folder)).toEqual(["begin again 1"]);
+        await cluster.slurm("scancel", await cluster.slurm("squeue", "-h", "-t", "R", "-o", "%i"));
+        const events = () => scheduler.tutti("events");
+        await expect.poll(events).toMatch(/pilots-halted .*was cancelled by somebody else/);
+        expect(await scheduler.job(job)).toMatchObject({ state: "queued", attempt: 1 });
+        expect(await scheduler.tutti("why", job)).toContain('"tutti allocations start" asks for another one');
+        expect(await pilots()).toEqual([]);
+        expect(await all()).toHaveLength(before + 1);
+
+        await scheduler.tutti("allocations", "start");
+        await expect.poll(() => log(folder)).toContain("begin again 2");
+        go(folder, "again");
+        await scheduler.done(job);
+        await expect.poll(pilots).toEqual([]);
+      } finally {
+        await scheduler.down();
+      }
+    },
+  );
 });
