@@ -46,6 +46,20 @@ describe("the socket's folder", () => {
     expect(() => makeRuntimeDir(places)).toThrow(/other files, such as "gold"/);
   });
 
+  test("a folder with those of conductors is accepted, but not with what is only named like them", () => {
+    const places = runtimeDirOf(join(folder, "tutti-4711", "tutti.sock"));
+    makeRuntimeDir(places);
+    mkdirSync(join(places.folder, "fac20033b6926d50-5-n1", "tasks"), { recursive: true });
+    makeRuntimeDir(places);
+    for (const name of ["fac20033b6926d50-6-n1", "fac20033b6926d50-thesis"]) {
+      const path = join(places.folder, name);
+      if (name.endsWith("thesis")) mkdirSync(path);
+      else writeFileSync(path, "");
+      expect(() => makeRuntimeDir(places)).toThrow(`it contains other files, such as "${name}"`);
+      rmSync(path, { recursive: true });
+    }
+  });
+
   test("a folder that other programs use is refused before they have left a file in it", () => {
     const shared = join(folder, "xdg");
     mkdirSync(shared, { mode: 0o700 });

@@ -8,6 +8,9 @@
  *     tokens/                    0700           tokens/                0711
  *       1000                     0400             1000                 0400, owned by user 1000
  *
+ * Without XDG_RUNTIME_DIR, the user's folder is /tmp/tutti-1000. On a node of a batch system, conductors have
+ * their folders there, too.
+ *
  * No mode is ever too wide, not even for an instant: everything is made under a strict umask and opened up at
  * the end.
  */
@@ -34,6 +37,7 @@ import { makeFolders, makeParents, whyNotMade } from "@tutti/host/make-folders.t
 import { replaceablePart } from "@tutti/host/trusted-path.ts";
 import { withPrivateUmask } from "@tutti/host/umask.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
+import { parseHomeName } from "@tutti/protocol/home-name.ts";
 
 const SYSTEM_FOLDER = "/run/tutti";
 const SOCKET_NAME = "tutti.sock";
@@ -256,7 +260,8 @@ function checkOnlyOurs(folder: string, places: RuntimeDir): void {
   const foreign = foreignFile(folder, (entry) =>
     folder === tokens
       ? /^\d+(\.\d+\.new)?$/.test(entry.name)
-      : (entry.isSocket() && /^\d+\.sock(\.\d+)?$/.test(entry.name)) ||
+      : (entry.isDirectory() && parseHomeName(entry.name) !== undefined) ||
+        (entry.isSocket() && /^\d+\.sock(\.\d+)?$/.test(entry.name)) ||
         ours.some((name) => entry.name === name || entry.name.startsWith(`${name}.`)),
   );
   if (foreign === undefined) return;
