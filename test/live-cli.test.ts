@@ -98,7 +98,7 @@ describe("submit", () => {
   test("reads a script, warns of lines it does not know, and lets the command line win", async () => {
     writeFileSync(
       join(folder, "job.sh"),
-      "#!/bin/bash -e\n#SBATCH -n 2 --qos=high\n#TUTTI --time 1h --env none\n./a.out\n#TUTTI -n 4\n",
+      "#!/bin/bash -e\n#SBATCH -n 2 --qos=high -p gpu,main\n#TUTTI --time 1h --env none\n./a.out\n#TUTTI -n 4\n",
     );
     const { stdout, stderr, status } = await tutti("submit", "--time", "5m", "job.sh", "--arg", "1");
     expect([stdout, status]).toEqual(["submitted job 1\n", 0]);
@@ -108,9 +108,22 @@ describe("submit", () => {
       script: { base64: readFileSync(join(folder, "job.sh")).toString("base64"), word: 2 },
       name: "job.sh",
       tasks: 2,
+      queue: "main",
       limitMs: 300_000,
       env: { SLURM_SUBMIT_DIR: folder },
     });
+  });
+
+  test("leaves out a partition of a script that is not a queue, and says so; a queue that is named wins", async () => {
+    writeFileSync(join(folder, "site.sh"), "#!/bin/sh\n#SBATCH --partition=gpu,cpu\n");
+    const { stderr, status } = await tutti("submit", "site.sh");
+    expect([stderr, status]).toEqual([
+      "tutti: #SBATCH --partition=gpu,cpu: ignored, there is no queue gpu, cpu; there are main, short\n",
+      0,
+    ]);
+    expect(service.submitted[0].queue).toBeUndefined();
+    const named = await tutti("submit", "--queue", "short", "site.sh");
+    expect([named.stderr, service.submitted[1].queue]).toEqual(["", "short"]);
   });
 
   test("an array, with its limit, and jobs after others", async () => {

@@ -4,6 +4,7 @@
  */
 import { readWords } from "./getopt.ts";
 import { SBATCH_OPTIONS, SlurmOptions } from "./slurm-options.ts";
+import type { Partitions } from "./slurm-queue.ts";
 
 /** The options in a script. */
 interface ScriptOptions {
@@ -15,6 +16,8 @@ interface ScriptOptions {
   readonly warnings: readonly string[];
   /** Whether the script was written for Slurm and may therefore read Slurm's variables. */
   readonly isForSlurm: boolean;
+  /** Those of `#SBATCH` lines. */
+  readonly partitions: Partitions | undefined;
 }
 
 /** @throws UsageError for a line of Slurm that cannot be read */
@@ -33,7 +36,8 @@ export function readJobScript(text: string): ScriptOptions {
     }
   }
   // #TUTTI lines come last, so they override #SBATCH lines.
-  return { words: [...slurm.words(), ...words], lines, warnings: slurm.warnings, isForSlurm };
+  const { warnings, partitions } = slurm;
+  return { words: [...slurm.words(), ...words], lines, warnings, isForSlurm, partitions };
 }
 
 /** The words of options in `#SBATCH` lines. */

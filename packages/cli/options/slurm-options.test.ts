@@ -9,7 +9,7 @@ const wordsOf = (...lines: string[]) =>
 
 describe("#SBATCH lines", () => {
   test("short and long, with and without a blank, are understood", () => {
-    const { words, warnings, isForSlurm } = readJobScript(`#!/bin/sh
+    const { words, warnings, isForSlurm, partitions } = readJobScript(`#!/bin/sh
 #SBATCH -n4
 #SBATCH -c 2
 #SBATCH -N 1
@@ -26,7 +26,6 @@ srun ./a.out
 `);
     expect(words).toEqual([
       ...["--time", "1564m"],
-      ...["--queue", "short"],
       ...["--name", "my job"],
       ...["--output", "out-%j.txt", "--error", "err-%4A_%a.txt"],
       ...["--array", "1-10%2"],
@@ -36,6 +35,7 @@ srun ./a.out
       ...["--mem", "2048M"],
     ]);
     expect([warnings, isForSlurm]).toEqual([[], true]);
+    expect(partitions).toEqual({ names: ["short", "long"], text: "#SBATCH -p short,long" });
     expect(readJobScript("#TUTTI -n 2\n").isForSlurm).toBe(false);
   });
 

@@ -11,6 +11,7 @@ import { parseUse, useText } from "@tutti/protocol/resources.ts";
 import { beginTimeMs } from "@tutti/words/begin-time.ts";
 import { UsageError } from "../errors.ts";
 import type { GivenOption, Parsed } from "./getopt.ts";
+import type { Partitions } from "./slurm-queue.ts";
 
 /** Options of sbatch, srun and salloc, in the form of getopt.ts. */
 export const COMMON_OPTIONS =
@@ -91,6 +92,7 @@ export class SlurmOptions {
   #memory: string | undefined;
   #memoryPerCpuMiB: number | undefined;
   #environment: string | undefined;
+  #partitions: Partitions | undefined;
   /** Left out: there is no --mail-type. */
   #mailEvents: Set<NewsEvent> | undefined;
   /** The option --mail-user. Left out: the mail goes to the user. */
@@ -105,6 +107,11 @@ export class SlurmOptions {
     const remarks = [...this.#remarks, ...this.#mailRemarks()];
     if (this.#unknown.length === 0) return remarks;
     return [...remarks, `${this.#origin.prefix}${this.#unknown.join(", ")}: ignored, not supported here`];
+  }
+
+  /** Only the scheduler knows which of them are queues. */
+  get partitions(): Partitions | undefined {
+    return this.#partitions;
   }
 
   /** @throws UsageError */
@@ -211,7 +218,7 @@ export class SlurmOptions {
         this.#mailUser = { value: named(), text };
         return;
       case "partition":
-        this.#words.push("--queue", named().split(",")[0]);
+        this.#partitions = { names: named().split(","), text: `${this.#origin.prefix}${text}` };
         return;
       default:
         if (ALWAYS.has(name) || (name === "open-mode" && value === "append")) return;

@@ -21,6 +21,7 @@ import { interpreterOf, readJobScript, splitWords } from "./job-script.ts";
 import { chooseEnvironment, limitSeconds, parserOf } from "./job-values.ts";
 import { shellAdvice } from "./no-shell.ts";
 import { readScript } from "./read-script.ts";
+import type { Partitions } from "./slurm-queue.ts";
 import { reportOutputs, reportThreads } from "./submit-remarks.ts";
 
 /** Fields of a job that are set by options. */
@@ -28,6 +29,9 @@ export type SubmitOptions = Partial<SubmitJob> & {
   /** The time limit in seconds if it was given without a unit: Slurm would read it as minutes. */
   readonly bareLimitS?: number | undefined;
 };
+
+/** A job of which only the scheduler knows the queue, unless it names one. */
+export type AskedJob = SubmitJob & { readonly partitions?: Partitions | undefined };
 
 const HELP = `
 End with -- COMMAND ARGS or with the name of a script. #TUTTI lines in a script
@@ -61,7 +65,7 @@ export async function submitJob(
   words: readonly string[],
   given: SubmitOptions,
   raw: readonly string[],
-): Promise<SubmitJob> {
+): Promise<AskedJob> {
   if (words.length === 0) {
     throw new UsageError(
       `Cannot ${verb} a job without a command: expected a command after --, or a script; see tutti ${verb} --help`,
@@ -80,7 +84,7 @@ export async function submitJob(
   }
   const content = readScript(verb, words[0]);
   const script = content.toString("utf8");
-  const { words: inScript, lines, warnings, isForSlurm } = readJobScript(script);
+  const { words: inScript, lines, warnings, isForSlurm, partitions } = readJobScript(script);
   for (const warning of warnings) hint(`tutti: ${visibleLine(warning)}`);
   const options = { ...parseScriptOptions(inScript, lines, words[0]), ...given };
   reportBareLimit(options);
@@ -95,6 +99,7 @@ export async function submitJob(
   return withFolder(verb, {
     ...job,
     env,
+    ...(options.queue === undefined && { partitions }),
     script: { base64: content.toString("base64"), word: interpreter.length },
   });
 }
@@ -174,7 +179,7 @@ function reportBegin({ beginAtMs }: SubmitOptions): void {
  * The job, if its user can work in its folder. A job that waits for others is not checked: they may make it.
  * @throws UsageError
  */
-async function withFolder(verb: string, job: SubmitJob): Promise<SubmitJob> {
+async function withFolder(verb: string, job: AskedJob): Promise<AskedJob> {
   reportOutputs(job);
   const why = job.after === undefined ? await whyNoFolder(job.cwd) : undefined;
   if (why === undefined) return job;

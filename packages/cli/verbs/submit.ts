@@ -7,6 +7,7 @@ import type {
   DryRunAnswer,
   Job,
   JobsAnswer,
+  QueuesAnswer,
   StatusAnswer,
   SubmitBody,
   SubmitJob,
@@ -17,7 +18,9 @@ import { CheckFailed, NotFoundError, UsageError } from "../errors.ts";
 import { remarkMail } from "../live/mail-remark.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { LAST_JOB } from "../options/job-values.ts";
+import { queueOf } from "../options/slurm-queue.ts";
 import {
+  type AskedJob,
   addSubmitOptions,
   givenFields,
   type SubmitOptions,
@@ -87,7 +90,7 @@ async function jobsOf(
   connect: () => ReconnectingClient,
   words: readonly string[],
   options: Options,
-): Promise<readonly SubmitJob[]> {
+): Promise<readonly AskedJob[]> {
   const { fromJson, resume = false } = options;
   const flow = fromJson === undefined && process.argv.at(-words.length - 1) !== "--" ? words[0] : undefined;
   if (flow !== undefined && isWorkflow(flow)) {
@@ -126,10 +129,10 @@ function refuseWords(words: readonly string[], why: string): void {
 /** Says what a submit would do. It is refused if the submit would be refused. */
 export async function tryOut(
   connection: ReconnectingClient,
-  asked: readonly SubmitJob[],
+  asked: readonly AskedJob[],
   json = false,
 ): Promise<void> {
-  const body: SubmitBody = { jobs: await withLast(connection, asked) };
+  const body: SubmitBody = { jobs: await completed(connection, asked) };
   const answer = await connection.retry((client) =>
     client.ask<DryRunAnswer>("/v1/dry-run", { method: "POST", body }),
   );
@@ -170,6 +173,30 @@ function reportUnmet(jobs: readonly Job[]): void {
   if (cancelled.length === jobs.length) throw new CheckFailed();
 }
 
+/** The jobs with what only the scheduler knows. */
+async function completed(
+  connection: ReconnectingClient,
+  asked: readonly AskedJob[],
+): Promise<readonly SubmitJob[]> {
+  return withLast(connection, await withQueues(connection, asked));
+}
+
+/** Partitions of scripts for Slurm mean the queues of these names. */
+async function withQueues(
+  connection: ReconnectingClient,
+  asked: readonly AskedJob[],
+): Promise<readonly SubmitJob[]> {
+  if (!asked.some(({ partitions }) => partitions !== undefined)) return asked;
+  const answer = await connection.retry((client) => client.ask<QueuesAnswer>("/v1/queues"));
+  const remarks = new Set<string>();
+  const jobs = asked.map(({ partitions, ...job }) => {
+    const queue = partitions && queueOf(partitions, answer, (text) => remarks.add(text));
+    return queue === undefined ? job : { ...job, queue };
+  });
+  for (const remark of remarks) hint(`tutti: ${visibleLine(remark)}`);
+  return jobs;
+}
+
 /** `--after last` means the newest job. */
 async function withLast(
   connection: ReconnectingClient,
@@ -193,9 +220,9 @@ async function withLast(
  */
 export async function submit(
   connection: ReconnectingClient,
-  asked: readonly SubmitJob[],
+  asked: readonly AskedJob[],
 ): Promise<JobsAnswer> {
-  const jobs = await withLast(connection, asked);
+  const jobs = await completed(connection, asked);
   const body: SubmitBody = { jobs, key: randomUUID() };
   return connection.retry((client) => client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body }));
 }

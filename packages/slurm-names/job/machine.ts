@@ -1,5 +1,6 @@
 /** What sinfo and scontrol say about queues and nodes. */
 import { totalmem } from "node:os";
+import { noQueues } from "@tutti/cli/options/slurm-queue.ts";
 import type { Client } from "@tutti/live/api/client/client.ts";
 import type { QueuesAnswer, StatusAnswer } from "@tutti/protocol/schema.ts";
 import { limitMs, longDuration } from "../text/times.ts";
@@ -54,12 +55,6 @@ export async function queuesOf(
   if (unknown.length > 0) noteUnknown(noQueues(unknown, [...byName.keys()]));
   const found = new Set(names.flatMap((name) => byName.get(name) ?? []));
   return found.size === 0 ? undefined : found;
-}
-
-/** Says that these names are no queues, and which there are. */
-export function noQueues(unknown: readonly string[], known: readonly string[]): string {
-  const such = unknown.length === 1 ? "queue" : "queues";
-  return `there is no ${such} ${unknown.join(", ")}; there ${known.length === 1 ? "is" : "are"} ${known.join(", ")}`;
 }
 
 export async function readMachine(client: Client): Promise<Machine> {

@@ -9,6 +9,7 @@ import { UsageError } from "@tutti/cli/errors.ts";
 import { remarkMail } from "@tutti/cli/live/mail-remark.ts";
 import type { GivenOption } from "@tutti/cli/options/getopt.ts";
 import { type OptionsOrigin, SlurmOptions } from "@tutti/cli/options/slurm-options.ts";
+import { queueOf } from "@tutti/cli/options/slurm-queue.ts";
 import { givenFields, parseOptions, surroundings } from "@tutti/cli/options/submit-options.ts";
 import type { Client } from "@tutti/live/api/client/client.ts";
 import { RefusedError } from "@tutti/live/api/client/errors.ts";
@@ -16,7 +17,6 @@ import { parseArray } from "@tutti/protocol/array.ts";
 import type { Job, JobsAnswer, QueuesAnswer, SubmitJob, WindowsAnswer } from "@tutti/protocol/schema.ts";
 import { SlurmError } from "../errors.ts";
 import { ACCOUNT, CLUSTER, nodeName, QOS } from "./facts.ts";
-import { noQueues } from "./machine.ts";
 import type { Options } from "./options.ts";
 import { jobNames, jobsNamed } from "./select.ts";
 
@@ -63,13 +63,10 @@ export async function jobOf(
     ({ name, value }) =>
       !NOT_FOR_THE_JOB.has(name) && !isUsual(options, name) && !(value === "" && MAY_BE_EMPTY.has(name)),
   );
-  const queue = await queueOf(client, options.get("partition"), remarks);
+  const queue = await queueFor(client, options.get("partition"), remarks);
   const dependency = await dependencyOf(client, options.get("dependency"));
   const slurm = new SlurmOptions(ORIGIN);
-  const own = [
-    { name: "partition", value: queue },
-    { name: "dependency", value: dependency },
-  ].filter(({ value }) => value !== undefined);
+  const own = dependency === undefined ? [] : [{ name: "dependency", value: dependency }];
   slurm.read({ given: [...words, ...own].map(longOption), words: [] });
   forgetOuterJob(process.env);
   // The options check the list too, but Slurm has words of its own for this.
@@ -86,6 +83,7 @@ export async function jobOf(
     ...givenFields(given),
     command: [...program.command],
     script: program.script,
+    ...(queue !== undefined && { queue }),
     ...(command === "sbatch" && mayBeRequeued(options) && { retries: 1 }),
   };
   return { ...job, env: environmentOf(job, options, indices?.indices) };
@@ -144,19 +142,14 @@ async function refuseUnavailable(client: Client, options: Options): Promise<void
   }
 }
 
-/** The first partition that is a queue. Others are left out: the scheduler chooses a queue itself. */
-async function queueOf(
+async function queueFor(
   client: Client,
   option: GivenOption | undefined,
   remarks: string[],
 ): Promise<string | undefined> {
   if (option?.value === undefined) return undefined;
-  const { queues } = await client.ask<QueuesAnswer>("/v1/queues");
-  const names = option.value.split(",");
-  const known = queues.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  const found = names.find((name) => known.includes(name));
-  if (found === undefined) remarks.push(`${option.text}: ignored, ${noQueues(names, known)}`);
-  return found;
+  const partitions = { names: option.value.split(","), text: option.text };
+  return queueOf(partitions, await client.ask<QueuesAnswer>("/v1/queues"), (text) => remarks.push(text));
 }
 
 /**
