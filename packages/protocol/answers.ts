@@ -26,6 +26,9 @@ const windowFields = {
   reason: z.string().exactOptional(),
 };
 
+const ofParts = {
+  parts: optional(count, "Allocations, if there are several: what is present is that of the largest one"),
+};
 const lack = { resource: z.string(), needed: count, present: count, configured: count.exactOptional() };
 const obstacle = z
   .discriminatedUnion("kind", [
@@ -100,14 +103,23 @@ const obstacle = z
         needed: count,
         present: count,
         most: count,
+        ...ofParts,
         next: optional(z.string(), "What follows these CPUs, and when"),
       })
       .describe("It needs more CPUs than there are now; `most`: as many as there can be"),
     z
-      .object({ kind: z.literal("capacity-threads"), tasks: count, threads: count, present: count })
+      .object({
+        kind: z.literal("capacity-threads"),
+        ...{ tasks: count, threads: count, present: count },
+        ...ofParts,
+      })
       .describe("The nodes have room for only `present` tasks now: the threads of a task are on one node"),
     z
-      .object({ kind: z.literal("capacity-memory"), neededBytes: z.number(), presentBytes: z.number() })
+      .object({
+        kind: z.literal("capacity-memory"),
+        ...{ neededBytes: z.number(), presentBytes: z.number() },
+        ...ofParts,
+      })
       .describe("It needs more memory than all nodes have now"),
     z
       .object({ kind: z.literal("capacity-units"), ...lack })

@@ -49,7 +49,7 @@ import { markOf, type PilotContent } from "./pilot-file.ts";
 import { minutesOf } from "./sbatch-options.ts";
 import { cancelPilot, cancelStrays, submitPilot } from "./submitting.ts";
 import { Telling } from "./telling.ts";
-import { adviseWaiting, nextText, type PilotSetup } from "./waiting.ts";
+import { adviseWaiting, comingText, nextText, type PilotSetup } from "./waiting.ts";
 
 /** Slurm says what has become of a node or a pilot some moments after the processes there have ended. */
 const SUSPICION_MS = 1000;
@@ -127,6 +127,10 @@ export class Pilots {
   /** What follows the pilots in use. */
   get next(): string | undefined {
     return nextText(this.#pilots, this.#mayAsk && !this.#isExhausted, this.#need.isForLost);
+  }
+
+  get coming(): string | undefined {
+    return comingText(this.#pilots);
   }
 
   get #exhaustedText(): string {

@@ -251,6 +251,10 @@ class SlurmCluster implements Cluster {
     return this.#pilots.next;
   }
 
+  get coming(): string | undefined {
+    return this.#pilots.coming;
+  }
+
   get bill() {
     return this.#pilots.bill;
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { newPilot, type Pilot } from "./pilot.ts";
-import { nextText } from "./waiting.ts";
+import { comingText, nextText } from "./waiting.ts";
 
 function pilot(jobId: string, state: string, reason = "None"): Pilot {
   const job = {
@@ -33,4 +33,13 @@ test("which pilot takes the jobs that wait for the end of those in use", () => {
     "no other",
   );
   expect(nextText([pilot("5", "PENDING")], true, false)).toBeUndefined();
+});
+
+test("which pilots are on their way", () => {
+  const ended = { ...pilot("6", "PENDING"), isGivenUp: true as const };
+  expect(comingText([used("4"), ended])).toBeUndefined();
+  expect(comingText([used("4"), pilot("5", "PENDING")])).toBe("pilot 5 is pending in Slurm");
+  expect(comingText([pilot("5", "PENDING"), ended, pilot("7", "PENDING")])).toBe(
+    "pilots 5 and 7 are pending in Slurm",
+  );
 });

@@ -118,6 +118,14 @@ export function nextText(pilots: readonly Pilot[], mayAdd: boolean, isForLost: b
   return 'no other pilot follows: "tutti allocations start" asks for one when this one has ended';
 }
 
+/** That pilots wait in Slurm, as a clause; undefined: none does. */
+export function comingText(pilots: readonly Pilot[]): string | undefined {
+  const pending = pilots.filter(({ job, isGivenUp }) => job?.state === "PENDING" && isGivenUp !== true);
+  if (pending.length === 0) return undefined;
+  const ids = andList(pending.map(({ jobId }) => jobId ?? ""));
+  return pending.length === 1 ? `pilot ${ids} is pending in Slurm` : `pilots ${ids} are pending in Slurm`;
+}
+
 /** Such as "4, 5 and 6". */
 function andList(names: readonly string[]): string {
   const [last, ...others] = [...names].reverse();

@@ -132,18 +132,18 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
     case "launch":
       return `It keeps its place, but cannot begin yet: ${visibleLine(obstacle.message)}.`;
     case "capacity": {
-      const { needed, present, most } = obstacle;
-      const { next } = obstacle;
+      const { needed, present, most, next } = obstacle;
       const then = next === undefined ? "" : `: ${visibleLine(next)}`;
       const later = most > present ? `; there can be ${most}${then}` : "";
-      return `It needs ${plural(needed, "CPU")}, but ${present === 0 ? "there is none" : `there ${present === 1 ? "is" : "are"} only ${present}`} now${later}.`;
+      return `It needs ${plural(needed, "CPU")}${hereText(obstacle, present === 0 ? "none" : `only ${present}`, present === 1)}${later}.`;
     }
     case "capacity-threads": {
-      const { present } = obstacle;
-      return `It needs ${tasksText(obstacle)}, and the threads of a task need CPUs on one node; the nodes have room for ${present === 0 ? "none" : `only ${present}`} of the tasks now.`;
+      const { present, parts } = obstacle;
+      const whose = parts === undefined ? "the nodes have" : "those of the largest pilot have";
+      return `It needs ${tasksText(obstacle)}, and the threads of a task need CPUs on one node; ${whose} room for ${present === 0 ? "none" : `only ${present}`} of the tasks now.`;
     }
     case "capacity-memory":
-      return `It needs ${bytesText(obstacle.neededBytes)} of memory, but all nodes together have only ${bytesText(obstacle.presentBytes)} now.`;
+      return `It needs ${bytesText(obstacle.neededBytes)} of memory${hereText(obstacle, `only ${bytesText(obstacle.presentBytes)}`, true)}.`;
     case "capacity-units": {
       const { resource, needed, present, configured = needed } = obstacle;
       if (configured < needed) {
@@ -185,6 +185,16 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
     case "conductor":
       return `Nothing can start or end now: ${visibleLine(obstacle.message)}.`;
   }
+}
+
+/** How much there is, as the rest of a sentence about a need: all nodes have it, or the largest pilot. */
+function hereText(
+  { parts }: { readonly parts?: number | undefined },
+  amount: string,
+  isOne: boolean,
+): string {
+  if (parts !== undefined) return ` on one pilot, and the largest of ${parts} has ${amount} now`;
+  return `, but there ${isOne ? "is" : "are"} ${amount} now`;
 }
 
 function limitObstacleText({

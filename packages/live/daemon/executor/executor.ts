@@ -193,6 +193,8 @@ export interface NodeSource {
   readonly rests?: string | undefined;
   /** What follows the allocations in use, and when; undefined: none is in use. */
   readonly next?: string | undefined;
+  /** That allocations are on their way, as a clause; undefined: none is. */
+  readonly coming?: string | undefined;
   /** Left out: nodes cost nothing. */
   readonly bill?: Bill;
   /** Asks for nodes again, after somebody or something has ended that. */

@@ -45,6 +45,9 @@ test("without nodes, jobs are accepted and wait; `why` names the trouble", async
     ],
   });
   expect(bench.frontEnd.job(ANNA, 1)).toMatchObject({ reason: "waits for 16 CPUs; the scheduler has 0 now" });
+  const coming = "pilot 5 is pending in Slurm";
+  Object.assign(bench.machine, { nodeSource: { allocations: [], coming } });
+  expect(bench.frontEnd.job(ANNA, 1)).toMatchObject({ reason: `waits for 16 CPUs; ${coming}` });
   expect(bench.frontEnd.status(ROOT)).toMatchObject({ cpus: 0, busyCpus: 0 });
   expect(bench.frontEnd.matrix()).toMatchObject({ cpus: [], nodes: [], rows: [] });
   expect(await answerOf(bench.clock, bench.frontEnd.setPolicy(ROOT, "easy"))).toEqual({ policy: "easy" });

@@ -50,6 +50,18 @@ describe.each(["fcfs", "easy", "conservative", "first-fit"])("%s", (policy) => {
     expect(bench.machine.launched).toEqual(["1/1", "2/1", "3/1"]);
   });
 
+  test("a job that is wider than each part says what the largest one has, not all of them", async () => {
+    const bench = cluster(policy, []);
+    setParts(bench, part("a", [N1]), part("b", [N2]));
+    await submit(bench, 8);
+    expect(await bench.frontEnd.why(ANNA, 1)).toMatchObject({
+      obstacles: [{ kind: "capacity", needed: 8, present: 4, most: 8, parts: 2 }],
+    });
+    expect(bench.frontEnd.job(ANNA, 1)).toMatchObject({
+      reason: "waits for 8 CPUs; the largest pilot has 4 now",
+    });
+  });
+
   test("a job starts where its limit ends in time, also later than others that are shorter", async () => {
     const bench = cluster(policy, []);
     const startMs = bench.clock.nowMs();

@@ -1,4 +1,6 @@
 /** Answers users' questions about the state without changing it. */
+
+import { plural } from "@tutti/kernel/core/format.ts";
 import { rulesInForce, setNumber } from "@tutti/kernel/core/policy.ts";
 import { tasksText } from "@tutti/protocol/job-size.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
@@ -69,11 +71,11 @@ export class Queries {
     const obstacle = record.state === "queued" ? scheduler.obstacle(record, clock.nowMs()) : undefined;
     switch (obstacle?.kind) {
       case "capacity":
-        return `waits for ${obstacle.needed} CPUs; the scheduler has ${obstacle.present} now`;
+        return `waits for ${plural(obstacle.needed, "CPU")}; ${this.#presentText(obstacle)}`;
       case "capacity-threads":
         return `waits for nodes for ${tasksText(obstacle)}; there is room for ${obstacle.present} of them now`;
       case "capacity-memory":
-        return "waits for more memory than all nodes have now";
+        return `waits for more memory than ${obstacle.parts === undefined ? "all nodes have" : "a pilot has"} now`;
       case "capacity-units": {
         const { resource, needed, present, configured } = obstacle;
         return configured < needed
@@ -97,6 +99,13 @@ export class Queries {
       default:
         return undefined;
     }
+  }
+
+  /** How many CPUs a job can have now, or what is on its way. */
+  #presentText({ present, parts }: { readonly present: number; readonly parts?: number }): string {
+    const coming = present === 0 ? this.#context.executor.nodeSource?.coming : undefined;
+    if (coming !== undefined) return coming;
+    return `${parts === undefined ? "the scheduler" : "the largest pilot"} has ${present} now`;
   }
 
   matrix(): Matrix {

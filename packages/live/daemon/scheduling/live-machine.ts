@@ -33,8 +33,11 @@ interface MachineSource extends Pick<Executor, "capacity"> {
 type Needs = Pick<JobRecord, "tasks" | "threads" | "memoryBytes">;
 type Gated = Pick<JobRecord, "limitMs" | "user" | "queue">;
 
-/** Why a job cannot start on the machine as it is now, whatever the policy is. */
-export type MachineObstacle =
+/** What a job needs that no part has now. */
+type Lack = {
+  /** Number of parts, if there are several: what is present is that of the largest. */
+  readonly parts?: number;
+} & (
   | { readonly kind: "capacity"; readonly needed: number; readonly present: number; readonly most: number }
   | {
       readonly kind: "capacity-threads";
@@ -43,6 +46,11 @@ export type MachineObstacle =
       readonly present: number;
     }
   | { readonly kind: "capacity-memory"; readonly neededBytes: number; readonly presentBytes: number }
+);
+
+/** Why a job cannot start on the machine as it is now, whatever the policy is. */
+export type MachineObstacle =
+  | Lack
   | {
       readonly kind: "capacity-units";
       readonly resource: string;
@@ -378,7 +386,10 @@ export class LiveMachine {
     const never = this.whyNever(record, nowMs);
     if (never !== undefined) return { kind: "never", message: never };
     const roomy = this.parts.filter((part) => part.#lack(record) === undefined);
-    if (roomy.length === 0) return this.#likeliestPart(record).#lack(record);
+    if (roomy.length === 0) {
+      const lack = this.#likeliestPart(record).#lack(record)!;
+      return this.#isDivided ? { ...lack, parts: this.parts.length } : lack;
+    }
     const missing = missingUnits(record, this.resources);
     if (missing !== undefined) return { kind: "capacity-units", ...missing, configured: missing.present };
     if (roomy.every((part) => nowMs >= part.#lastStartBeforeEndMs(record))) {
@@ -394,15 +405,12 @@ export class LiveMachine {
   }
 
   /** What the job needs that this part does not have now. */
-  #lack(record: JobShape): MachineObstacle | undefined {
+  #lack(record: JobShape): Lack | undefined {
     return this.#lackIn({ nodes: this.#nodes, memoryBytes: this.memoryBytes }, record);
   }
 
   /** What the job needs that such nodes do not have. */
-  #lackIn(
-    { nodes, memoryBytes }: NonNullable<Capacity["whole"]>,
-    record: JobShape,
-  ): MachineObstacle | undefined {
+  #lackIn({ nodes, memoryBytes }: NonNullable<Capacity["whole"]>, record: JobShape): Lack | undefined {
     const { tasks, threads = 1, memoryBytes: neededBytes = 0 } = record;
     const needed = processorsOf(record);
     const { processors: present } = nodes;
