@@ -1,10 +1,10 @@
 /** How much of what a job asked for it used, in sentences. */
 
-import { formatDigits, formatDuration, plural } from "@tutti/kernel/core/format.ts";
+import { formatDigits, formatDuration, limitText, plural } from "@tutti/kernel/core/format.ts";
 import { processorsOf } from "@tutti/protocol/job-size.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { jobName } from "./jobs.ts";
-import { bytesText, limitText } from "./times.ts";
+import { bytesText } from "./times.ts";
 
 /** A shorter job says little about how many processors its program can use. */
 const LEAST_RAN_MS = 5000;

@@ -1,4 +1,5 @@
 /** Says the values of a job's fields as text, by kind (protocol/job-fields.ts). */
+import { limitText } from "@tutti/kernel/core/format.ts";
 import {
   calledOf,
   JOB_FIELDS,
@@ -8,7 +9,7 @@ import {
 } from "@tutti/protocol/job-fields.ts";
 import { type Units, type Use, unitsText, useText } from "@tutti/protocol/resources.ts";
 import { quoted } from "./command-line.ts";
-import { bytesText, clockText, isoText, limitText } from "./times.ts";
+import { bytesText, clockText, isoText } from "./times.ts";
 
 /** By kind, unless `String` says it. */
 const TEXTS: Readonly<Partial<Record<Kind, (value: never) => string>>> = {

@@ -1,6 +1,6 @@
 /** States and ends of jobs in words. Texts that users chose go through `visibleLine`. */
 
-import { formatCount, formatDuration, plural } from "@tutti/kernel/core/format.ts";
+import { formatCount, formatDuration, limitText, plural } from "@tutti/kernel/core/format.ts";
 import { cpusText } from "@tutti/kernel/core/machine.ts";
 import type { Job, WhyAnswer } from "@tutti/protocol/answers.ts";
 import { fieldsWith, JOB_FIELDS, type JobFieldName } from "@tutti/protocol/job-fields.ts";
@@ -12,7 +12,7 @@ import { unitsText, useText } from "@tutti/protocol/resources.ts";
 import type { JobState } from "@tutti/protocol/states.ts";
 import { quoted } from "./command-line.ts";
 import { fieldText, valuesText } from "./job-fields.ts";
-import { bytesText, clockText, limitText } from "./times.ts";
+import { bytesText, clockText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 
 /** Signs next to the state's name, so the text needs neither colour nor a special font. */

@@ -1,5 +1,5 @@
 /** Times and sizes as people read them. */
-import { formatDuration, NO_VALUE } from "@tutti/kernel/core/format.ts";
+import { NO_VALUE } from "@tutti/kernel/core/format.ts";
 
 /**
  * A duration in a column of a table, in the form that `--time` reads: `1:23:45`, and `2-03:04:05` if it is a
@@ -16,23 +16,6 @@ export function elapsedText(durationMs: number): string {
 /** A time limit in a column of a table. Below a second, it is 0:00:01, because 0:00:00 looks like none. */
 export function limitCell(limitMs: number | undefined): string {
   return limitMs === undefined ? NO_VALUE : elapsedText(Math.max(1000, limitMs));
-}
-
-/** A time limit without rounding: `1 d 2 h`; 90 minutes are `1 h 30 min`. */
-export function limitText(limitMs: number): string {
-  if (limitMs % 1000 !== 0) return formatDuration(limitMs / 1000);
-  const parts: string[] = [];
-  let rest = limitMs / 1000;
-  for (const [unit, seconds] of [
-    ["d", 86_400],
-    ["h", 3600],
-    ["min", 60],
-    ["s", 1],
-  ] as const) {
-    if (rest >= seconds) parts.push(`${Math.floor(rest / seconds)} ${unit}`);
-    rest %= seconds;
-  }
-  return parts.join(" ");
 }
 
 /** Local time of day, preceded by the date unless it is today. */

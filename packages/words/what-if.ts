@@ -1,9 +1,9 @@
 /** Says in words what would happen: who gains and who loses, and when a job would start and end. */
 
-import { formatDuration, plural } from "@tutti/kernel/core/format.ts";
+import { formatDuration, limitText, plural } from "@tutti/kernel/core/format.ts";
 import type { WhatIfAnswer } from "@tutti/protocol/forecasts.ts";
 import { endOf, expectedInText, expectedPhrase, isRange } from "./expected.ts";
-import { clockText, limitText } from "./times.ts";
+import { clockText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 
 type PolicyForecast = WhatIfAnswer["policies"][number];

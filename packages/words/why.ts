@@ -1,6 +1,6 @@
 /** Says in words why a job waits, and when it is expected to start. */
 
-import { formatDuration, plural } from "@tutti/kernel/core/format.ts";
+import { formatDuration, limitText, plural } from "@tutti/kernel/core/format.ts";
 import { cpusText } from "@tutti/kernel/core/machine.ts";
 import type { Job, WhyAnswer } from "@tutti/protocol/answers.ts";
 import { tasksText } from "@tutti/protocol/job-size.ts";
@@ -9,7 +9,7 @@ import { expectedPhrase, rangesText } from "./expected.ts";
 import { pastErrorWords } from "./jobs.ts";
 import { quotaText } from "./limits.ts";
 import { drainText } from "./status.ts";
-import { bytesText, clockText, limitText } from "./times.ts";
+import { bytesText, clockText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 import { windowObstacleText } from "./windows.ts";
 

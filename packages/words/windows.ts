@@ -1,8 +1,8 @@
 /** Says windows in words: times in which the machine is kept for some jobs, or for none. */
 
-import { plural } from "@tutti/kernel/core/format.ts";
+import { limitText, plural } from "@tutti/kernel/core/format.ts";
 import type { WhyAnswer, Window } from "@tutti/protocol/schema.ts";
-import { clockText, limitText } from "./times.ts";
+import { clockText } from "./times.ts";
 import { visibleLine } from "./visible.ts";
 
 type WindowObstacle = Extract<WhyAnswer["obstacles"][number], { readonly kind: "window" }>;

@@ -39,7 +39,7 @@ describeWithSlurm("the need for pilots", () => {
       const tooLong = await scheduler.run("submit", "--time", "541s", "--", "true");
       expect(tooLong).toMatchObject({
         status: 4,
-        stderr: expect.stringContaining("Cannot run for 541 s: CPUs are there for at most 540 s"),
+        stderr: expect.stringContaining("Cannot run for 9 min 1 s: CPUs are there for at most 9 min"),
       });
       expect(await pilots("-t", "all")).toEqual([]);
 

@@ -1,6 +1,7 @@
+import { limitText } from "@tutti/kernel/core/format.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { outcomeText } from "@tutti/words/jobs.ts";
-import { elapsedText, limitText } from "@tutti/words/times.ts";
+import { elapsedText } from "@tutti/words/times.ts";
 import { describe, expect, test } from "vitest";
 import { historyTable, JobLines, jobsTable } from "./job-text.ts";
 import { foldedToTerminal } from "./text.ts";
@@ -118,6 +119,7 @@ describe("elapsedText()", () => {
 
 describe("limitText()", () => {
   test.each([
+    [600_001, "10 min 0.001 s"],
     [90_000, "1 min 30 s"],
     [3_600_000, "1 h"],
     [93_784_000, "1 d 2 h 3 min 4 s"],

@@ -1,13 +1,13 @@
 /** Says which jobs a submit has made. */
 
-import { plural } from "@tutti/kernel/core/format.ts";
+import { limitText, plural } from "@tutti/kernel/core/format.ts";
 import { rangesOf, rangesText } from "@tutti/kernel/core/number-ranges.ts";
 import { processorsOf, tasksText } from "@tutti/protocol/job-size.ts";
 import { useText } from "@tutti/protocol/resources.ts";
 import type { DryRunAnswer, Job, SubmitJob } from "@tutti/protocol/schema.ts";
 import { expectedPhrase, rangesText as whyRange } from "@tutti/words/expected.ts";
 import { uncountedWords } from "@tutti/words/jobs.ts";
-import { bytesText, clockText, limitText } from "@tutti/words/times.ts";
+import { bytesText, clockText } from "@tutti/words/times.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import { hasTimes, WHY_NO_FORECAST } from "@tutti/words/what-if.ts";
 

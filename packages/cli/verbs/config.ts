@@ -4,7 +4,7 @@
  */
 
 import { InputError } from "@tutti/kernel/core/errors.ts";
-import { plural } from "@tutti/kernel/core/format.ts";
+import { limitText, plural } from "@tutti/kernel/core/format.ts";
 import {
   type Config,
   type LimitSettings,
@@ -14,7 +14,6 @@ import {
 import { readText } from "@tutti/live/daemon/config/config-text.ts";
 import { choosePolicyFor, ownPolicyIn } from "@tutti/live/daemon/scheduling/policy-choice.ts";
 import { configSchema, UNLIMITED } from "@tutti/protocol/config.ts";
-import { limitText } from "@tutti/words/times.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import type { Command } from "commander";
 import { hint, leftColumn, table, writeJson, writeOut } from "../text/text.ts";

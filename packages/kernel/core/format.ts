@@ -70,6 +70,23 @@ export function formatDuration(seconds: number, unit: TimeUnit = timeUnit(second
   return Number.isNaN(seconds) ? NO_VALUE : `${formatNumber(seconds / unit.seconds)} ${unit.name}`;
 }
 
+/** A time limit without rounding: `1 d 2 h`; 90 minutes are `1 h 30 min`. */
+export function limitText(limitMs: number): string {
+  if (limitMs < 1000) return formatDuration(limitMs / 1000);
+  const parts: string[] = [];
+  let rest = limitMs;
+  for (const [unit, ms] of [
+    ["d", 86_400_000],
+    ["h", 3_600_000],
+    ["min", 60_000],
+  ] as const) {
+    if (rest >= ms) parts.push(`${Math.floor(rest / ms)} ${unit}`);
+    rest %= ms;
+  }
+  if (rest > 0) parts.push(`${rest / 1000} s`);
+  return parts.join(" ");
+}
+
 /** A time since the first submit: `day 12, 06:30`; on the first two days as a duration. */
 export function momentLabel(sinceFirstS: number): string {
   if (sinceFirstS < 172800) return `after ${formatDuration(sinceFirstS)}`;

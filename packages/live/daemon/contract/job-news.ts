@@ -1,4 +1,5 @@
 /** Hooks and warnings that jobs ask for: which fields they are, and when they are refused. */
+import { limitText } from "@tutti/kernel/core/format.ts";
 import { JOB_HOOKS, type JobHook } from "@tutti/protocol/news/news.ts";
 import { type Refusal, refuse } from "@tutti/protocol/refusal.ts";
 import type { SubmitJob } from "@tutti/protocol/schema.ts";
@@ -52,7 +53,7 @@ export function checkNews(request: SubmitJob, limits: NewsLimits): Refusal | und
   const endMs = limitMs ?? limits.limitMs;
   if (Number.isFinite(endMs) && limitSignal.beforeMs < endMs) return undefined;
   const own = limitMs === undefined ? "the longest" : "its";
-  const has = Number.isFinite(endMs) ? `${own} limit is ${endMs / 1000} s` : "it has none";
+  const has = Number.isFinite(endMs) ? `${own} limit is ${limitText(endMs)}` : "it has none";
   return refuse(
     "invalid",
     `Cannot send ${limitSignal.name} ${limitSignal.beforeMs / 1000} s before the time limit of the job: ${has}, expected a longer limit (--time)`,

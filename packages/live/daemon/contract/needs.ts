@@ -1,5 +1,7 @@
 /** Checks whether the machine can ever have what a job asks for. */
+
 import { closest } from "@tutti/kernel/core/did-you-mean.ts";
+import { limitText } from "@tutti/kernel/core/format.ts";
 import { processorsOf, tasksText } from "@tutti/protocol/job-size.ts";
 import { type Refusal, refuse } from "@tutti/protocol/refusal.ts";
 import type { Resource } from "@tutti/protocol/resources.ts";
@@ -73,7 +75,7 @@ export function checkLimit(
   }
   return refuse(
     "too-large",
-    `Cannot run for ${limitMs / 1000} s: CPUs are there for at most ${mostMs / 1000} s, so each attempt could be stopped before its limit; ask for a shorter limit (--time), or start the scheduler with longer pilots (tutti serve --time)`,
+    `Cannot run for ${limitText(limitMs)}: CPUs are there for at most ${limitText(mostMs)}, so each attempt could be stopped before its limit; ask for a shorter limit (--time), or start the scheduler with longer pilots (tutti serve --time)`,
   );
 }
 

@@ -1,8 +1,10 @@
 /**
  * Checks submitted jobs where the schema cannot, because the check needs the scheduler's limits and queues.
  */
+
 import { basename } from "@tutti/host/ports/path.ts";
 import { closest } from "@tutti/kernel/core/did-you-mean.ts";
+import { limitText } from "@tutti/kernel/core/format.ts";
 import { NO_QUEUE } from "@tutti/kernel/core/queue-classes.ts";
 import { explainQueue } from "@tutti/kernel/policies/space/queue-selection.ts";
 import { parseArray } from "@tutti/protocol/array.ts";
@@ -214,7 +216,7 @@ export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): Chose
     );
     return refuse(
       "too-large",
-      `Cannot find a queue for ${tasksText({ tasks, threads })}${request.limitMs === undefined ? "" : ` and ${request.limitMs / 1000} s`}: ${why.join(", ")}; ask for less`,
+      `Cannot find a queue for ${tasksText({ tasks, threads })}${request.limitMs === undefined ? "" : ` and ${limitText(request.limitMs)}`}: ${why.join(", ")}; ask for less`,
     );
   }
   const chosen = queues[selection.queue];

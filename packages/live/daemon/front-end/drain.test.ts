@@ -149,7 +149,7 @@ test("a job whose limit is longer than CPUs are there is refused; one that waits
   expect(await submit(bench, 2, { limitMs: 600_001 })).toEqual({
     refused: "too-large",
     message:
-      "Cannot run for 600.001 s: CPUs are there for at most 600 s, so each attempt could be stopped before its limit; ask for a shorter limit (--time), or start the scheduler with longer pilots (tutti serve --time)",
+      "Cannot run for 10 min 0.001 s: CPUs are there for at most 10 min, so each attempt could be stopped before its limit; ask for a shorter limit (--time), or start the scheduler with longer pilots (tutti serve --time)",
   });
   expect(await submit(bench, 2, { limitMs: 600_000 })).toMatchObject({ jobs: [{ job: 1 }] });
   expect(
