@@ -1,5 +1,6 @@
 /** Writes and reads the words of a command line. */
 import { MAX_LIMIT_MS } from "@tutti/protocol/limits.ts";
+import { slurmSeconds } from "@tutti/protocol/slurm-time.ts";
 
 /** A word, with quotes if a shell needs them. */
 export function quoted(word: string): string {
@@ -50,11 +51,16 @@ export function secondsOf(text: string): number {
   return Number(digits) * SECONDS_PER_UNIT[unit];
 }
 
+/** Seconds of a duration with a unit, or with a colon or a dash, as Slurm writes it; NaN for others. */
+export function durationSeconds(text: string): number {
+  return /[:-]/.test(text) ? (slurmSeconds(text.trim()) ?? Number.NaN) : secondsOf(text);
+}
+
 /** What people may write as a limit on running time. */
 export const LIMIT_EXPECTED = `a duration from 1ms to ${MAX_LIMIT_MS / 86_400_000}d, such as 90s, 10m or 2h`;
 
 /** Milliseconds of a limit; undefined if it is not a duration in this range. */
 export function limitMsOf(text: string): number | undefined {
-  const ms = Math.round(secondsOf(text) * 1000);
+  const ms = Math.round(durationSeconds(text) * 1000);
   return ms >= 1 && ms <= MAX_LIMIT_MS ? ms : undefined;
 }

@@ -22,7 +22,6 @@ import { clockText } from "@tutti/words/times.ts";
 import { InvalidArgumentError } from "commander";
 import { UsageError } from "../errors.ts";
 import { bytes, duration, integer, units } from "./parse.ts";
-import { slurmSeconds } from "./slurm-options.ts";
 
 /** Stands for the newest job. */
 export const LAST_JOB = 0;
@@ -62,15 +61,8 @@ function durationMs({ min = 1, max = MAX_LIMIT_MS }: JobField): Parser {
   return (text) => Math.max(1, Math.round(read(text) * 1000));
 }
 
-/**
- * Reads a duration with a unit, or Slurm's notation if it has a colon or a dash. A bare number is seconds
- * here, but minutes in Slurm.
- */
-export function limitSeconds(text: string): number {
-  const inSlurm = /[:-]/.test(text) ? slurmSeconds(text.trim()) : undefined;
-  const limit = duration("above zero", MAX_LIMIT_MS / 1000);
-  return limit(inSlurm !== undefined && inSlurm > 0 ? String(inSlurm) : text);
-}
+/** A bare number is seconds here, but minutes in Slurm. */
+export const limitSeconds = duration("above zero", MAX_LIMIT_MS / 1000);
 
 function beginTime(text: string): number {
   const nowMs = Date.now();

@@ -3,7 +3,7 @@
 import { MAX_LOAD } from "@tutti/kernel/workload/scale.ts";
 import { parseSizeFrom } from "@tutti/kernel/workload/traces/size-from.ts";
 import { parseUse, type Use, useText, whyNoUse } from "@tutti/protocol/resources.ts";
-import { secondsOf } from "@tutti/words/command-line.ts";
+import { durationSeconds } from "@tutti/words/command-line.ts";
 import { InvalidArgumentError } from "commander";
 
 /** An option's parser for whole numbers in a range. */
@@ -59,7 +59,7 @@ export function share(text: string): number {
 const MAX_S = 1e9;
 
 /**
- * An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms. The result is in seconds.
+ * An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms, 1:30:00. The result is in seconds.
  * @param maxS the longest accepted duration in seconds
  * @param min if this is a number, it is the shortest accepted duration in seconds
  */
@@ -70,12 +70,12 @@ export function duration(
   const range =
     min === "zero" ? " of 0 s or more" : min === "above zero" ? " above 0" : ` of at least ${min} s`;
   return (text) => {
-    const value = secondsOf(text);
+    const value = durationSeconds(text);
     const isLong = min === "zero" ? value >= 0 : min === "above zero" ? value > 0 : value >= min;
     if (isLong && value <= maxS) return value;
     const limit = value > maxS ? `, at most ${maxS} s` : "";
     throw new InvalidArgumentError(
-      `Expected a duration${range}, such as 90, 90s, 1.5m, 2h or 500ms${limit}.`,
+      `Expected a duration${range}, such as 90, 90s, 1.5m, 2h or 1:30:00${limit}.`,
     );
   };
 }

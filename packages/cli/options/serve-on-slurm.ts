@@ -173,7 +173,8 @@ function span(text: string, read: (text: string) => number): Span {
   throw new InvalidArgumentError("Expected the smaller value first, such as 1..8.");
 }
 
-const nodeSpan = (text: string) => span(text, integer(1, MAX_NODES));
+/** Slurm writes 1-4. */
+const nodeSpan = (text: string) => span(text.replace(/^(\d+)-(\d+)$/, "$1..$2"), integer(1, MAX_NODES));
 const timeSpan = (text: string) => span(text, duration("above zero"));
 
 /** Of "NAME: --nodes 1..8 --time 1h --partition=short"; other options are those of sbatch. */

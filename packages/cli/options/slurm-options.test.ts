@@ -2,7 +2,6 @@ import { userInfo } from "node:os";
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../errors.ts";
 import { readJobScript } from "./job-script.ts";
-import { slurmSeconds } from "./slurm-options.ts";
 
 const wordsOf = (...lines: string[]) =>
   readJobScript(lines.map((line) => `#SBATCH ${line}\n`).join("")).words;
@@ -149,25 +148,6 @@ srun ./a.out
   ])("%s is refused, since without it the job would be a different one", (line, expected) => {
     expect(() => wordsOf(line)).toThrow(UsageError);
     expect(() => wordsOf(line)).toThrow(`Cannot use the line "#SBATCH ${line}": expected ${expected}`);
-  });
-});
-
-describe("slurmSeconds()", () => {
-  // The formats in the manual of sbatch.
-  test.each([
-    ["5", 300],
-    ["5:30", 330],
-    ["1:00:00", 3600],
-    ["2-3", 183_600],
-    ["2-3:04", 183_840],
-    ["2-3:04:05", 183_845],
-    ["0", 0],
-    ["", undefined],
-    ["-1", undefined],
-    ["1:2:3:4", undefined],
-    ["UNLIMITED", undefined],
-  ])("%s", (text, seconds) => {
-    expect(slurmSeconds(text)).toBe(seconds);
   });
 });
 

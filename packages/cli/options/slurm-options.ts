@@ -8,6 +8,7 @@ import { userInfo } from "node:os";
 import { fieldsWith, JOB_FIELDS, longFlag } from "@tutti/protocol/job-fields.ts";
 import { areMailAddresses, MAIL_ADDRESSES, type NewsEvent } from "@tutti/protocol/news/news.ts";
 import { parseUse, useText } from "@tutti/protocol/resources.ts";
+import { slurmSeconds } from "@tutti/protocol/slurm-time.ts";
 import { beginTimeMs } from "@tutti/words/begin-time.ts";
 import { UsageError } from "../errors.ts";
 import type { GivenOption, Parsed } from "./getopt.ts";
@@ -300,22 +301,6 @@ export class SlurmOptions {
         `${this.#origin.prefix}${text}: ignored; ${unknown} is not supported here, only %j, %A, %a, %x, %u and %N`,
       );
   }
-}
-
-/**
- * Seconds of `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`,
- * `days-hours:minutes[:seconds]`.
- */
-export function slurmSeconds(text: string): number | undefined {
-  const [, days, rest = ""] = /^(?:(\d{1,6})-)?(\d{1,9}(?::\d{1,9}){0,2})$/.exec(text) ?? [];
-  if (rest === "") return undefined;
-  const parts = rest.split(":").map(Number);
-  if (days !== undefined) {
-    const [hours = 0, minutes = 0, seconds = 0] = parts;
-    return Number(days) * 86_400 + hours * 3600 + minutes * 60 + seconds;
-  }
-  if (parts.length === 3) return parts[0] * 3600 + parts[1] * 60 + parts[2];
-  return parts[0] * 60 + (parts[1] ?? 0);
 }
 
 /** MiB of `2000`, `512M`, `4G`, `1T`, `2048K`, rounded up. */

@@ -1,8 +1,9 @@
 /** What `scontrol update` changes, as a change of Tutti's. */
 
-import { slurmMebibytes, slurmSeconds } from "@tutti/cli/options/slurm-options.ts";
+import { slurmMebibytes } from "@tutti/cli/options/slurm-options.ts";
 import { parseUse } from "@tutti/protocol/resources.ts";
 import type { UpdateBody } from "@tutti/protocol/schema.ts";
+import { slurmSeconds } from "@tutti/protocol/slurm-time.ts";
 import { SlurmError } from "../errors.ts";
 
 type Reader = (value: string) => Partial<UpdateBody> | undefined;
