@@ -525,6 +525,18 @@ describe("habits from elsewhere", () => {
     [["submit", "--dependency=afterok:3", "--", "x"], /instead of Slurm's --dependency, use --after 12,13/],
     [["submit", "--gres=gpu:1", "--", "x"], /instead of Slurm's --gres, use --use gpu:1/],
     [["run", "--licenses", "x:1", "--", "x"], /instead of Slurm's --licenses, use --use NAME:1/],
+    [["submit", "-N", "2", "--", "x"], /use -n with the number of tasks, .* -c with the CPUs of a node/],
+    [["submit", "--pack", "whole-node", "--", "x"], /\n\(tutti serve --pack is for all jobs\)\n$/],
+    [
+      ["submit", "-p", "main", "--", "x"],
+      /lists its options\)\n\(instead of Slurm's -p, use --queue NAME\)\n$/,
+    ],
+    [
+      ["serve", "--on", "slurm", "--partition=long"],
+      /\(options of sbatch follow --, such as -- --partition=long\)/,
+    ],
+    [["serve", "--on=ssh", "-F", "config"], /\(options of ssh follow --, such as -- -F\)/],
+    [["serve", "--partition=long"], /^tutti: unknown option '--partition=long'\n\(tutti serve --help[^(]*$/],
     [["rerun", "--begin", "23:00", "3"], /^tutti: unknown option '--begin'\n\(tutti rerun --help[^(]*$/],
   ])("%j: the answer says what it is here", async (parameters, words) => {
     const { status, stderr, stdout } = await tutti(...parameters);

@@ -31,12 +31,14 @@ const FOREIGN_VERBS: Readonly<Record<string, string>> = {
 
 /** Commands that take the options of a job. */
 const TAKES_JOBS: ReadonlySet<string | undefined> = new Set(["submit", "run", "update"]);
+const ONLY_TASKS =
+  "-n with the number of tasks, because the scheduler chooses the nodes; -c with the CPUs of a node gives each task a node";
 /** Options of Slurm for jobs that people type by habit, with what to use here. */
 const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
   "--ntasks": "-n 4",
   "--cpus-per-task": "-c 4",
-  "--nodes": "-n 4 alone, because the scheduler chooses the nodes",
-  "-N": "-n 4 alone, because the scheduler chooses the nodes",
+  "--nodes": ONLY_TASKS,
+  "-N": ONLY_TASKS,
   "--mem-per-cpu": "--mem 2G, for the whole job",
   "--partition": "--queue NAME",
   "-p": "--queue NAME",
@@ -53,6 +55,12 @@ const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
   "-L": "--use NAME:1",
   "-H": "--hold",
   "--requeue": "--retries 1",
+};
+
+/** Options of other commands, with what they do there. */
+const OPTIONS_ELSEWHERE: Readonly<Record<string, string>> = {
+  "--pty": "tutti run --pty gives a job a terminal",
+  "--pack": "tutti serve --pack is for all jobs",
 };
 
 /** The same for lists of jobs. */
@@ -76,7 +84,7 @@ export async function runCommandLine(parameters: readonly string[]): Promise<voi
     await program.parseAsync(parameters, { from: "user" });
   } catch (error) {
     if (error instanceof NeedsWholeProgram) throw error;
-    process.exitCode = report(error, verb);
+    process.exitCode = report(error, verb, parameters);
   }
 }
 
@@ -89,13 +97,11 @@ function checkVerb(verb: string | undefined): void {
   throw unknownName("command", verb, names);
 }
 
-function report(error: unknown, verb: string | undefined): number {
+function report(error: unknown, verb: string | undefined, parameters: readonly string[]): number {
   if (error instanceof CommanderError) {
-    const [, option = ""] = /unknown option '(--?[\w-]+)/.exec(error.message) ?? [];
-    const ofVerb = TAKES_JOBS.has(verb) ? FOREIGN_OPTIONS : LISTS_JOBS.has(verb) ? FOREIGN_LIST_OPTIONS : {};
-    const replacement = ofVerb[option];
-    if (replacement !== undefined)
-      process.stderr.write(`(instead of Slurm's ${option}, use ${replacement})\n`);
+    const [, written = ""] = /unknown option '(.*)'/.exec(error.message) ?? [];
+    const advice = adviceFor(written, verb, parameters);
+    if (advice !== undefined) process.stderr.write(`(${advice})\n`);
     return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
   }
   if (error instanceof CheckFailed) return ExitCode.failed;
@@ -103,6 +109,21 @@ function report(error: unknown, verb: string | undefined): number {
   // The client that made this message does not know whether the program was called as `tutti` or `npx tutti`.
   process.stderr.write(`tutti: ${message.replace("\n  next: tutti ", `\n  next: ${commandName()} `)}\n`);
   return exitCode;
+}
+
+/** What to do instead of an option that the command does not have. */
+function adviceFor(
+  written: string,
+  verb: string | undefined,
+  parameters: readonly string[],
+): string | undefined {
+  const [option = ""] = /^--?[\w-]+/.exec(written) ?? [];
+  const ofVerb = TAKES_JOBS.has(verb) ? FOREIGN_OPTIONS : LISTS_JOBS.has(verb) ? FOREIGN_LIST_OPTIONS : {};
+  if (ofVerb[option] !== undefined) return `instead of Slurm's ${option}, use ${ofVerb[option]}`;
+  if (TAKES_JOBS.has(verb)) return OPTIONS_ELSEWHERE[option];
+  const place = /(?:^|\s)--on[ =](slurm|ssh)(?:\s|$)/.exec(parameters.join(" "))?.[1];
+  if (place === undefined || option === "") return undefined;
+  return `options of ${place === "slurm" ? "sbatch" : "ssh"} follow --, such as -- ${written}`;
 }
 
 /**

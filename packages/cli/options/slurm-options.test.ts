@@ -79,7 +79,7 @@ srun ./a.out
     expect(words).toEqual(["--begin", "16:00", "--time", "5m", "--tasks", "2"]);
     expect(warnings).toEqual([
       "#SBATCH --exclusive: ignored; a job always has its CPUs to itself while its row runs",
-      "#SBATCH -N 2: the scheduler chooses the nodes that provide the CPUs",
+      "#SBATCH -N 2: the scheduler chooses the nodes that provide the CPUs; on a cluster, -c with the CPUs of a node gives each task a node",
       "#SBATCH -o %A_%t.out: ignored; %t is not supported here, only %j, %A, %a, %x, %u and %N",
       "#SBATCH --requeue: ignored; --retries 3 lets a job start again after it was lost or requeued",
       "#SBATCH --gres-flags=none, --nodelist n1: ignored, not supported here",

@@ -158,7 +158,7 @@ export class SlurmOptions {
         this.#nodes = least === undefined ? refuse(WHOLE) : Number(least);
         if (this.#nodes > 1)
           this.#remarks.push(
-            `${this.#origin.prefix}${text}: the scheduler chooses the nodes that provide the CPUs`,
+            `${this.#origin.prefix}${text}: the scheduler chooses the nodes that provide the CPUs; on a cluster, -c with the CPUs of a node gives each task a node`,
           );
         return;
       }

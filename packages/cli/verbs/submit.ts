@@ -52,7 +52,6 @@ export function configure(command: Command): void {
     "tutti submit --grid lr=0.1,0.01 seed=1..5 -- ./train --lr {lr} --seed {seed}",
   ]);
   addSweepOptions(command)
-    .showHelpAfterError("(tutti submit --help lists its options; tutti run --pty gives a job a terminal)")
     .optionsGroup("Options:")
     .option("--json", "print the jobs as JSON")
     .option("--parsable", "print only the number, or of an array the first and the last: 12-111")
