@@ -9,9 +9,9 @@ import type { Claims } from "@tutti/live/daemon/executor/cluster/launching.ts";
 import type { Provider } from "@tutti/live/daemon/executor/provider.ts";
 import { withNodeUnits } from "./node-units.ts";
 import { slurmCluster } from "./slurm-cluster.ts";
-import { configOnSlurm, ON_SLURM, type SlurmOptions } from "./slurm-options.ts";
+import { configOnSlurm, NODE_RESOURCES, ON_SLURM, type SlurmOptions } from "./slurm-options.ts";
 
-const PILOTS = { ...ON_CLUSTER, ...ON_SLURM };
+const PILOTS = { ...ON_CLUSTER, ...ON_SLURM, nodeResources: NODE_RESOURCES };
 
 export function pilotProvider(options: SlurmOptions): Provider {
   return {

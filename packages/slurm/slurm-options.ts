@@ -53,6 +53,10 @@ export const ON_SLURM = {
   offByWord: "Slurm itself says when nothing runs on a node",
 } as const;
 
+/** How nodes of pilots get GPUs and the like. */
+export const NODE_RESOURCES =
+  "those of nodes, such as GPUs, come from an option of sbatch after --, such as tutti serve --on slurm … -- --gres=gpu:1";
+
 /** @throws InputError for a setting that nothing on Slurm can follow */
 export function configOnSlurm({ config }: Configured): { readonly config: Config } {
   const { cpus, memoryBytes, machine } = config;

@@ -35,7 +35,7 @@ const FEATURES: Partial<Record<keyof Capabilities, string>> = {
   offByWord: "allocations off",
 };
 /** How an executor works, not what it allows. */
-const HOW: readonly (keyof Capabilities)[] = ["movesGangs", "endsWithReboot", "hasNodes"];
+const HOW: readonly (keyof Capabilities)[] = ["movesGangs", "endsWithReboot", "hasNodes", "nodeResources"];
 
 test("every ability of the executor of pilots has a row that says the same", () => {
   const abilities = Object.keys(capabilities) as (keyof Capabilities)[];

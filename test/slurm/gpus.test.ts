@@ -40,6 +40,9 @@ describeWithSlurm("GPUs of nodes of Slurm", () => {
     const { status, stderr } = await scheduler.run("submit", "--use", "gpu:3", "--", "true");
     expect(status).not.toBe(0);
     expect(stderr).toContain("Cannot provide 3 units of gpu: the scheduler has 2");
+    expect((await scheduler.run("submit", "--use", "fpga", "--", "true")).stderr).toContain(
+      "expected one of gpu; those of nodes, such as GPUs, come from an option of sbatch after --, such as tutti serve --on slurm … -- --gres=gpu:1; administrators name others in the setting resources",
+    );
   });
 
   test("are seen by all parts of a gang: as many as it asks for, on each of its nodes", async () => {

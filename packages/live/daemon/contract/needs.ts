@@ -22,6 +22,8 @@ export interface MachineLimits {
   /** Why no CPUs that may come would hold the job, for people; undefined: some would. */
   whyNever(job: Shape): string | undefined;
   readonly resources: readonly Resource[];
+  /** As of the executor. */
+  readonly nodeResources?: string | undefined;
 }
 
 export function checkSize(
@@ -79,7 +81,10 @@ export function checkLimit(
   );
 }
 
-export function checkUse({ use = {} }: SubmitJob, { resources }: MachineLimits): Refusal | undefined {
+export function checkUse(
+  { use = {} }: SubmitJob,
+  { resources, nodeResources }: MachineLimits,
+): Refusal | undefined {
   for (const [kind, amount] of Object.entries(use)) {
     const there = resources.filter(({ units }) => units.length > 0);
     const resource = there.find(({ name }) => name === kind);
@@ -88,7 +93,7 @@ export function checkUse({ use = {} }: SubmitJob, { resources }: MachineLimits):
       const expected = names.length === 0 ? "a job without use" : `one of ${names.join(", ")}`;
       return refuse(
         "invalid",
-        `Cannot use ${JSON.stringify(kind)}${closest(kind, names)}: the scheduler has no such resource, expected ${expected}; administrators name them in the setting resources`,
+        `Cannot use ${JSON.stringify(kind)}${closest(kind, names)}: the scheduler has no such resource, expected ${expected}; ${nodeResources === undefined ? "" : `${nodeResources}; `}administrators name ${nodeResources === undefined ? "them" : "others"} in the setting resources`,
       );
     }
     const most = resource.units.length;

@@ -111,6 +111,8 @@ export interface Capabilities {
   readonly signalsBeforeLimit: Ability;
   /** Jobs can hold countable resources: the setting `resources`, and `use` of a job. */
   readonly resources: Ability;
+  /** How its nodes get some, as a clause for people. Left out: the setting `resources` names all. */
+  readonly nodeResources?: string;
   /**
    * Jobs can read from a client: `input` of a job. pipes: but have no terminal, since what they write reaches
    * this machine later. Left out: they cannot.

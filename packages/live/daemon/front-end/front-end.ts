@@ -449,7 +449,7 @@ function submissionLimits(
   machine: LiveMachine,
   clock: { nowMs(): number },
   { queues, resources, hooks }: Pick<Config, "queues" | "resources" | "hooks">,
-  { tasksRunEach, takesInput, signalsBeforeLimit }: Capabilities,
+  { tasksRunEach, takesInput, signalsBeforeLimit, nodeResources }: Capabilities,
 ): SubmissionLimits {
   return {
     get cpus() {
@@ -472,6 +472,7 @@ function submissionLimits(
     takesInput,
     queues,
     resources,
+    nodeResources,
   };
 }
 
