@@ -18,7 +18,7 @@ export function pilotProvider(options: SlurmOptions): Provider {
     capabilities: PILOTS,
     nodes: options.maxNodes,
     chosenBy: "--on slurm",
-    place: "of Slurm",
+    place: "of Slurm at most",
     choosesNodes: true,
     prepare(configured) {
       const { config } = configOnSlurm(configured);
