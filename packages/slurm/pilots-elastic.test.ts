@@ -175,6 +175,20 @@ describe("pilots", () => {
     expect(stage.pilots.bill).toEqual({ askedNodeMs, usedNodeMs, idleNodeMs });
   });
 
+  test("have a bill on disk that is at most two minutes old, since a front end may be killed", async () => {
+    const stage = new Stage(KINDS, waits(wish(4, 50 * MIN)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.want(NOTHING);
+    await stage.pass(10 * S);
+    stage.setBusy({ "1": 1 });
+    await stage.passQuietly(20 * MIN);
+    const [{ ranMs, idleNodeMs }] = stage.stored.pilots;
+    // By hand: one of two nodes was idle for 20 min.
+    expect(Math.abs(idleNodeMs! - 19 * MIN)).toBeLessThanOrEqual(1 * MIN);
+    expect(Math.abs(ranMs! - 19 * MIN)).toBeLessThanOrEqual(1.5 * MIN);
+  });
+
   test("are no strays while only the answer of sbatch is lost, although another one starts meanwhile", async () => {
     const stage = new Stage(KINDS, waits(wish(4, 10 * MIN)));
     await stage.pass(5 * S);

@@ -53,6 +53,8 @@ import { adviseWaiting, comingText, nextText, type PilotSetup } from "./waiting.
 
 /** Slurm says what has become of a node or a pilot some moments after the processes there have ended. */
 const SUSPICION_MS = 1000;
+/** How often the time that pilots have used is written to the disk. */
+const SAVE_BILL_MS = 60_000;
 
 export class Pilots {
   readonly #setup: PilotSetup;
@@ -62,6 +64,7 @@ export class Pilots {
   #listener: ClusterListener | undefined;
   readonly #need: Need;
   readonly #telling = new Telling();
+  #billSavedMs = Number.NEGATIVE_INFINITY;
   #earlyEnds = 0;
   #lostInARow = 0;
   #stopTimer = () => {};
@@ -271,6 +274,7 @@ export class Pilots {
       await this.#giveBackIdle();
       await this.#retire(leaving);
       await this.#submitNext(wasRequested);
+      this.#saveBill();
       this.#list.retry();
       this.#telling.answered();
     } catch (error) {
@@ -460,6 +464,14 @@ export class Pilots {
       const idle = nodes.length - (this.#need.busyNodes(name) ?? nodes.length);
       pilot.idleNodeMs = (pilot.idleNodeMs ?? 0) + Math.max(0, idle) * sinceMs;
     }
+  }
+
+  /** What a front end that is killed has counted is lost since then. */
+  #saveBill(): void {
+    const nowMs = this.#setup.clock.nowMs();
+    if (this.#inUse.length === 0 || nowMs < this.#billSavedMs + SAVE_BILL_MS) return;
+    this.#billSavedMs = nowMs;
+    this.#list.save();
   }
 
   /** Whether the pilot goes back to Slurm now: it is at its end or of no use, and no gang runs. */
