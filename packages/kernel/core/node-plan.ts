@@ -7,7 +7,8 @@
  * that this kind can hold make the request wider and longer, within its limits:
  *
  *   nodes   as many as all these jobs need at once
- *   time    the longest limit, or, if there are fewer nodes than that, until all of them can have run
+ *   time    the longest limit, or, if there are fewer nodes than that, until all of them can have run; up to
+ *           whole minutes
  *
  * A job that some present nodes could take asks for more only within `maxNodes` of all nodes. A job that none
  * can take need not count nodes that are about to end.
@@ -110,6 +111,8 @@ export function nextRequest(
   return bounds.wantsAny && isNone ? plainest(kinds[0], bounds) : undefined;
 }
 
+/** Batch systems have time limits of whole minutes. */
+const MINUTE_S = 60;
 /** Shares of nodes are added up with small errors. */
 const ROUNDING = 1e-9;
 
@@ -214,7 +217,8 @@ function plainest(kind: NodeKind, bounds: NodeBounds): NodeRequest | "exhausted"
 }
 
 function timeFor({ timeS }: NodeKind, jobsS: number, { stopBeforeS, beginS }: NodeBounds): number {
-  return Math.min(timeS.max, Math.max(timeS.min, jobsS + stopBeforeS + beginS));
+  const minutes = Math.ceil((jobsS + stopBeforeS + beginS) / MINUTE_S);
+  return Math.min(timeS.max, Math.max(timeS.min, MINUTE_S * minutes));
 }
 
 function affordable(request: NodeRequest, { leftNodeS }: NodeBounds): NodeRequest | undefined {

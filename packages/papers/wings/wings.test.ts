@@ -48,7 +48,7 @@ const GOLDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "pilots-fixed": "ba0c51f9b565fcfd",
     "pilots-elastic": "7581350974fbdb9b",
     "pilots-elastic:queue=fcfs:idle=0": "a146a04c997e04f7",
-    "pilots-elastic:queue=conservative:idle=none:narrow=4:longest=50000": "fe46fe4acfab99c4",
+    "pilots-elastic:queue=conservative:idle=none:narrow=4:longest=50000": "0fdc2c9f3de30350",
     "pilots-elastic:queue=first-fit:min=16:most=24:hours=3000": "3b1f53cb1b3d7ad7",
   },
 };

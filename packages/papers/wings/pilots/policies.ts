@@ -41,7 +41,7 @@ const elastic: PilotsPolicyDefinition = {
   summary: "Pilots are asked for because jobs wait, and go back when nothing uses them.",
   rules: [
     "jobs that wait are taken in order, at most 200 of them; the first that no pilot on its way will hold chooses the kind of the next pilot, the first kind that can hold it",
-    "further jobs that this kind can hold make the pilot wider, and longer until all of them can have run; a minute for the start and `stop` are added",
+    "further jobs that this kind can hold make the pilot wider, and longer until all of them can have run; a minute for the start and `stop` are added, up to whole minutes",
     "of each kind, one pilot at a time is on its way; a job that waits only because others run asks for another pilot within `most` nodes of all pilots; for a job that no pilot can take, pilots that drain do not count",
     "a pilot on which nothing runs, and that no waiting job could use, goes back after `idle` seconds, at once if a job waits for others",
     "a pilot on which nothing runs goes back at once if it drains and another one runs that does not, and at the latest at its stop",

@@ -68,12 +68,12 @@ describe("simulatePilots(), by hand", () => {
   test("a job that waits because others run asks for another pilot, and the first that has room starts it", () => {
     const jobs = [
       [0, 4, 500, 500],
-      [100, 4, 50, 60],
+      [100, 4, 50, 110],
     ] as const;
     const schedule = simulatePilots(instanceWith(jobs), settingsWith({ idleS: 30 }));
     // The second ends at 156 and its pilot is idle until 186; the first ends at 506.
     expect(pilotsOf(schedule)).toEqual([
-      [2, 620, 0, 3, 506],
+      [2, 660, 0, 3, 506],
       [2, 600, 100, 103, 186],
     ]);
     expect(startsOf(schedule)).toEqual([
@@ -84,11 +84,11 @@ describe("simulatePilots(), by hand", () => {
       instanceWith(jobs),
       settingsWith({ maxNodes: 3, kinds: [kind("any", 1, 3, 600, 36_000)] }),
     );
-    // Until 3 + 620 − 60 − 60 = 503 it could have ended on the first; then no pilot takes it.
-    expect(pilotsOf(bound)[1].slice(2, 4)).toEqual([503, 506]);
+    // Until 3 + 660 − 60 − 110 = 493 it could have begun on the first; then no pilot takes it.
+    expect(pilotsOf(bound)[1].slice(2, 4)).toEqual([493, 496]);
     expect(startsOf(bound)).toEqual([
       [6, 0],
-      [509, 1],
+      [499, 1],
     ]);
   });
 
@@ -147,10 +147,10 @@ describe("simulatePilots(), by hand", () => {
     const site = { nodes: 4 };
     const asks = { kinds: [kind("any", 1, 4, 600, 36_000)], maxNodes: 4 };
     const schedule = simulatePilots(instanceWith(jobs, site), settingsWith(asks));
-    // The first pilot drains at 3 + 620 − 300 = 323: from then on its node does not count. It goes at 506.
+    // The first pilot drains at 3 + 660 − 300 = 363: from then on its node does not count. It goes at 506.
     expect(pilotsOf(schedule)).toEqual([
-      [1, 620, 0, 3, 506],
-      [4, 600, 323, 506, 559],
+      [1, 660, 0, 3, 506],
+      [4, 600, 363, 506, 559],
     ]);
     expect(startsOf(schedule)[1]).toEqual([509, 1]);
   });
