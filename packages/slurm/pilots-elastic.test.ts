@@ -54,6 +54,26 @@ describe("pilots", () => {
     expect(alive(endless)).toEqual(["small 1 60"]);
   });
 
+  test("have a node each: of two that Slurm gives the same one, the second goes without it, and ends alone", async () => {
+    const stage = new Stage(KINDS, waits(wish(4, 10 * MIN), wish(2, 3 * HOUR)));
+    await stage.pass(10 * S);
+    stage.slurm.run("1", ["n1", "n2"]);
+    stage.slurm.run("2", ["n2", "n3"]);
+    stage.want(NOTHING);
+    stage.setBusy({ "1": 2 });
+    await stage.pass(10 * S);
+    expect(stage.allocations.map(({ nodes }) => nodes.map(({ node }) => node))).toEqual([
+      ["n1", "n2"],
+      ["n3"],
+    ]);
+    expect(stage.notices).toContain("node-twice");
+    // Jobs run on the first one only.
+    stage.setBusy({ "1": 2, "2": 0 });
+    await stage.pass(6 * MIN);
+    expect(alive(stage)).toEqual(["small 2 12"]);
+    expect(stage.endedOn).toEqual(["n3"]);
+  });
+
   test("are several at once: another one for a job that the first cannot hold, and one more as the queue grows", async () => {
     const stage = new Stage(KINDS, waits(wish(4, 10 * MIN), wish(2, 3 * HOUR)));
     await stage.pass(10 * S);

@@ -12,7 +12,11 @@
  *
  * A job is cancelled only if it has our mark.
  */
-import type { AllocatedNode, ClusterListener } from "@tutti/live/daemon/executor/cluster/cluster.ts";
+import type {
+  AllocatedNode,
+  Allocation,
+  ClusterListener,
+} from "@tutti/live/daemon/executor/cluster/cluster.ts";
 import type { AllocationState, Bill, Demand } from "@tutti/live/daemon/executor/executor.ts";
 import { allocationOf, endOf } from "./allocation.ts";
 import { SlurmError } from "./commands.ts";
@@ -46,7 +50,6 @@ import {
   UNKNOWN_MS,
 } from "./pilot.ts";
 import { markOf, type PilotContent } from "./pilot-file.ts";
-import { minutesOf } from "./sbatch-options.ts";
 import { cancelPilot, cancelStrays, submitPilot } from "./submitting.ts";
 import { Telling } from "./telling.ts";
 import { adviseWaiting, comingText, nextText, type PilotSetup } from "./waiting.ts";
@@ -265,7 +268,9 @@ export class Pilots {
     const wasRequested = this.#request() !== undefined;
     try {
       const listed = await this.#listed();
-      for (const pilot of [...this.#pilots]) {
+      // A node that one has lost may be in another one that begins.
+      const first = this.#inUse;
+      for (const pilot of new Set([...first, ...this.#pilots])) {
         if (this.#pilots.includes(pilot)) await this.#look(pilot, listed);
       }
       this.#count();
@@ -360,7 +365,7 @@ export class Pilots {
     }
     this.#need.answered();
     const { kind, nodes, timeS } = request;
-    const asked = { kind: kind.name, nodes, timeMs: 60_000 * minutesOf(1000 * timeS) };
+    const asked = { kind: kind.name, nodes, timeMs: 1000 * timeS };
     await this.#submit(this.#list.add(asked, this.#setup.clock.nowMs()));
     // Other jobs may need another kind.
     this.#isUrgent = true;
@@ -448,9 +453,24 @@ export class Pilots {
     pilot.isSeen = true;
     pilot.wasAllocated = true;
     this.#list.save();
-    pilot.allocation = allocation;
+    pilot.allocation = this.#withoutTaken(allocation);
     this.#need.begin(allocation.name);
-    this.#listener?.allocated(allocation);
+    this.#listener?.allocated(pilot.allocation);
+  }
+
+  /** Slurm may give a node to two jobs: the second pilot goes without it, so that a node is one pilot's. */
+  #withoutTaken(allocation: Allocation): Allocation {
+    const taken = new Set(this.#inUse.flatMap((pilot) => pilot.allocation!.nodes.map(({ node }) => node)));
+    const nodes = allocation.nodes.filter(({ node }) => !taken.has(node));
+    if (nodes.length === allocation.nodes.length) return allocation;
+    for (const { node } of allocation.nodes.filter((one) => !nodes.includes(one)))
+      this.#notice(
+        "node-twice",
+        `node ${node} is in two pilots: it does not take part in ${allocation.name}`,
+        node,
+      );
+    const memoryBytes = Math.floor((allocation.memoryBytes * nodes.length) / allocation.nodes.length);
+    return { ...allocation, nodes, memoryBytes };
   }
 
   /** Adds what pilots have used since they were counted last. */

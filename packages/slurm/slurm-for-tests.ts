@@ -63,11 +63,17 @@ export class FakeSlurm implements Slurm {
     return this.jobs.find((job) => job.id === id)!;
   }
 
-  /** Slurm gives the job its nodes. */
-  run(id: string, nodes: readonly string[] = NODES): void {
+  /** Slurm gives the job its nodes. Default: the first ones that no other has. */
+  run(id: string, nodes: readonly string[] = this.#freeNodes()): void {
     Object.assign(this.find(id), {
       ...{ state: "RUNNING", nodes, batchHost: nodes[0], startS: this.unixS() },
     });
+  }
+
+  #freeNodes(): string[] {
+    const used = new Set(this.alive.flatMap(({ nodes }) => nodes));
+    const all = Array.from({ length: 3 * NODES.length }, (_, i) => `n${i + 1}`);
+    return all.filter((node) => !used.has(node)).slice(0, NODES.length);
   }
 
   end(id: string, state: string): void {
@@ -186,6 +192,8 @@ export class Stage {
   stored: PilotContent = newContent();
   allocations: Allocation[] = [];
   reports: string[] = [];
+  /** Nodes whose conductors were ended. */
+  readonly endedOn: string[] = [];
   notices: string[] = [];
   trouble: string | undefined;
   rests: string | undefined;
@@ -263,8 +271,9 @@ export class Stage {
       },
       kinds: this.kinds,
       isHeard: () => this.isHeard,
-      endConductors: () => {
+      endConductors: (nodes) => {
         this.endedConductors++;
+        this.endedOn.push(...(nodes ?? []));
       },
     });
     const listener: ClusterListener = {
