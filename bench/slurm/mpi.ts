@@ -1,8 +1,8 @@
 /**
- * Measures what turns cost a program of Open MPI, on a real Slurm of 2 nodes with 2 CPUs each, which it boots
- * on this machine (as root; test/slurm/slurm-test-cluster). The program computes for a while, exchanges, and
- * again, with one rank on each node. Two such programs as two gangs of Tutti, by length of a slot, are
- * compared with one alone and then the other, and with two that share the CPUs as Linux lets them.
+ * Measures what turns cost a program of Open MPI, on a real Slurm of 2 nodes, which it boots on this machine
+ * (as root; test/slurm/slurm-test-cluster). The program computes for a while, exchanges, and again, with one
+ * rank on each node and a CPU for each rank. Two such programs as two gangs of Tutti, by length of a slot,
+ * are compared with one alone and then the other, and with two that share the CPUs as Linux lets them.
  *
  *   npm run bench:mpi -- [--seconds 5] [--slots 20,50,100,200,500]
  */
@@ -13,8 +13,8 @@ import { compilePrograms } from "../../test/slurm/programs.ts";
 import { SlurmScheduler } from "../../test/slurm/scheduler.ts";
 
 const NODES = 2;
-/** The two nodes share those of this machine: each rank can have one of them. */
-const CPUS = 2;
+/** More than this machine has, so Tutti pins no gang: each rank pins itself to a CPU of its own. */
+const CPUS = 4;
 /** What a rank computes between two exchanges, in ms. */
 const GRAINS_MS = [10, 1, 0.1];
 const REFERENCE_SLOT_MS = 100;
@@ -42,7 +42,8 @@ if (!(lastsS > 0) || slots.some((slotMs) => !(slotMs > 0))) {
 const cluster = new TestCluster({ nodes: NODES, cpus: CPUS });
 await cluster.start();
 try {
-  const { grain } = compilePrograms(cluster.home);
+  const pinned = `sh -c 'exec taskset -c $OMPI_COMM_WORLD_RANK "$0" "$@"'`;
+  const grain = `${pinned} ${compilePrograms(cluster.home).grain}`;
   const mpirun = `mpirun --allow-run-as-root --map-by node -n ${NODES}`;
   /** Seconds that each of the jobs took, which are released together. */
   const run = async (scheduler: SlurmScheduler, lines: readonly string[]): Promise<number[]> => {
