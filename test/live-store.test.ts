@@ -160,7 +160,9 @@ test("the state folder is removed while it runs: nothing is acknowledged, and th
   expect(refused.stderr).toMatch(/was removed while the scheduler was running/);
   expect((await live.status()).trouble).toMatch(/was removed while the scheduler was running/);
   expect(["running", "starting"]).toContain((await live.job(short)).state);
-  expect((await tutti("down", "--kill")).status).toBe(0);
+  const down = await tutti("down", "--kill");
+  // Nothing can be written about their ends, so they may be left.
+  expect([down.status, down.stderr]).toEqual([1, expect.stringMatching(/warning: 2 jobs have not ended/)]);
 });
 
 describe("a backup", () => {
