@@ -79,6 +79,8 @@ console.log(
   `${jobs.length} jobs in ${values.minutes} min, mean ${(workS / jobs.length).toFixed(0)} CPU seconds; pilots of 1 to ${SITE.nodes} nodes, --idle ${IDLE_S}s`,
 );
 await cluster.start();
+// Else Slurm would give nodes of one pilot to the next, which the laboratory does not.
+await cluster.slurm("scontrol", "update", "PartitionName=main", "OverSubscribe=NO");
 const scheduler = new SlurmScheduler(cluster, {
   kinds: [`all: --nodes 1..${SITE.nodes} --time ${SHORTEST_S / 60}m..${LONGEST_S / 60}m`],
   idle: `${IDLE_S}s`,
