@@ -19,7 +19,7 @@ const CLOSE_ON_EXEC = 0o2000000;
 /**
  * Closes all inherited files except the three standard ones. Node opens its own files with close-on-exec; a
  * file without this flag was inherited and would be passed on to every job. Call this before any process is
- * started.
+ * started, in a process without Node's variables: for NODE_EXTRA_CA_CERTS, a thread opens a file without it.
  */
 export function closeInherited(): void {
   for (const name of readdirSync("/proc/self/fd")) {

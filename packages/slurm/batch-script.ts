@@ -12,7 +12,11 @@
  *                                   step again
  */
 import { quote } from "@tutti/host/shell.ts";
-import { MAY_START, OWN_FOLDER } from "@tutti/live/daemon/executor/cluster/keeper-parts.ts";
+import {
+  MAY_START,
+  NO_NODE_VARIABLES,
+  OWN_FOLDER,
+} from "@tutti/live/daemon/executor/cluster/keeper-parts.ts";
 
 /**
  * Options of srun for each of our steps. Without --overlap, steps would wait for each other.
@@ -29,6 +33,7 @@ export function stepOptions(bindsTasks: boolean): readonly string[] {
  */
 const KEEPER = `
 umask 077
+${NO_NODE_VARIABLES}
 ${OWN_FOLDER}
 own_folder "/tmp/tutti-$(id -u)"
 home=$base/$3-$SLURMD_NODENAME

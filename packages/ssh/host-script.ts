@@ -19,7 +19,11 @@
  *                                   connection starts a keeper
  */
 import { quote } from "@tutti/host/shell.ts";
-import { MAY_START, OWN_FOLDER } from "@tutti/live/daemon/executor/cluster/keeper-parts.ts";
+import {
+  MAY_START,
+  NO_NODE_VARIABLES,
+  OWN_FOLDER,
+} from "@tutti/live/daemon/executor/cluster/keeper-parts.ts";
 
 /** First word of the line that comes before everything that the script prints on purpose. */
 export const MARKER = "tutti-host/1";
@@ -54,6 +58,7 @@ done
  */
 const SCRIPT = `
 umask 077
+${NO_NODE_VARIABLES}
 fail() {
   echo "$*" >&2
   exit 1

@@ -27,6 +27,7 @@ import { fileURLToPath } from "node:url";
 import { monotonicMs } from "@tutti/host/clock.ts";
 import { signal } from "@tutti/host/processes.ts";
 import { programFile } from "@tutti/host/programs.ts";
+import { NO_NODE_VARIABLES } from "@tutti/live/daemon/executor/cluster/keeper-parts.ts";
 import type { AttemptEnd, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import type {
   ConductorMatrix,
@@ -121,11 +122,13 @@ export class ClusterNode {
     const command = `'${process.execPath}' '${PROGRAM}' '${this.home}' signals --cluster ${cluster}`;
     writeFileSync(
       join(this.home, "keeper"),
-      `while :; do ${command} 2>> '${this.home}/log'; sleep 0.2; done`,
+      `${NO_NODE_VARIABLES}\nwhile :; do ${command} 2>> '${this.home}/log'; sleep 0.2; done`,
     );
     const clock = ["--time", "--monotonic", String(this.offsetMs / 1000)];
     const words = ["--pid", "--fork", "--kill-child", "--mount-proc", ...clock, "sh", "-c", NODE, this.home];
-    this.#process = spawn("unshare", words, { stdio: "ignore", cwd: "/" });
+    // As many users have it: a conductor must not get it.
+    const env = { ...process.env, NODE_EXTRA_CA_CERTS: "/etc/ssl/certs/ca-certificates.crt" };
+    this.#process = spawn("unshare", words, { stdio: "ignore", cwd: "/", env });
     this.link = new Link(this.home);
   }
 

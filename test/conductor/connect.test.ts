@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { allPids, signal } from "@tutti/host/processes.ts";
 import { isAtGate, startShim } from "@tutti/live/conductor/attempts/shim.ts";
 import { startConductor } from "@tutti/live/conductor/client.ts";
-import { OWN_FOLDER } from "@tutti/live/daemon/executor/cluster/keeper-parts.ts";
+import { NO_NODE_VARIABLES, OWN_FOLDER } from "@tutti/live/daemon/executor/cluster/keeper-parts.ts";
 import type { FromConductor } from "@tutti/protocol/conductor.ts";
 import { LineReader } from "@tutti/protocol/wire.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -191,6 +191,19 @@ test("a folder that another keeper of the same user makes at the same moment is 
   );
   expect(stdout).toBe(`${base}\n`);
   expect(readdirSync(stage.folder).filter((name) => name.startsWith("at-once"))).toEqual(["at-once"]);
+});
+
+test("a keeper removes the variables of Node, and no others, from the environment of the conductor", () => {
+  const env = {
+    NODE_OPTIONS: "--x\nNODE_MORE=1",
+    NODE_EXTRA_CA_CERTS: "/y",
+    NODELIST: "n1",
+    PATH: "/usr/bin:/bin",
+  };
+  const { stdout } = spawnSync("/bin/sh", ["-c", `${NO_NODE_VARIABLES}\nenv`], { encoding: "utf8", env });
+  const names = stdout.split("\n").flatMap((line) => line.split("=").slice(0, -1));
+  expect(names.filter((name) => name.startsWith("NODE"))).toEqual(["NODELIST"]);
+  expect(names).toContain("PATH");
 });
 
 test("waits for a conductor that is only starting, and ends when it ends", async () => {

@@ -3,6 +3,14 @@
  * ways, so each has a keeper of its own.
  */
 
+/**
+ * Removes Node's variables of the user's environment: no program of ours needs them. With some, such as
+ * NODE_EXTRA_CA_CERTS, another thread of Node opens a file at the start that it would pass on, and
+ * closeInherited (host/surroundings.ts) would close it under that thread's hands.
+ */
+export const NO_NODE_VARIABLES = `
+for name in $(env | sed -n 's/^\\(NODE_[A-Za-z0-9_]*\\)=.*/\\1/p'); do unset "$name"; done`;
+
 /** Seconds in which a conductor, or a step, may be started again three times. */
 const WINDOW_S = 600;
 
