@@ -401,6 +401,10 @@ export const shutdownAnswer = answer("tutti.shutdown/1", {
     z.string(),
     "What could not be cleaned up, such as jobs that may still run, or an allocation that was not given back",
   ),
+  givenBack: optional(
+    z.array(z.string()),
+    "Allocations that were given back; nobody pays for them any longer",
+  ),
 });
 export const drainAnswer = answer("tutti.drain/1", { drain: drain.exactOptional() });
 export const windowAnswer = answer("tutti.window/1", { window });

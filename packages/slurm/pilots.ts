@@ -454,6 +454,8 @@ export class Pilots {
     pilot.wasAllocated = true;
     this.#list.save();
     pilot.allocation = this.#withoutTaken(allocation);
+    const nodes = pilot.allocation.nodes.map(({ node }) => node).join(", ");
+    this.#notice("pilot-begun", `The pilot ${job.id} runs on ${nodes || "no node of its own"}`);
     this.#need.begin(allocation.name);
     this.#listener?.allocated(pilot.allocation);
   }

@@ -12,8 +12,10 @@ import { bold, commandName } from "./text.ts";
 export function firstSteps(page: string, { cpus, nodes }: Pick<StatusAnswer, "cpus" | "nodes">): string {
   const tutti = commandName();
   const run = nodes === undefined ? "run" : "run -D /tmp";
+  const doctor =
+    nodes === undefined ? "doctor checks this machine" : "doctor --on slurm, or --on ssh, checks the cluster";
   return `page: ${page}
 try:  ${bold(`${tutti} ${run} -n ${Math.min(2, Math.max(1, cpus))} -- nproc`)} (in another terminal)
-help: ${tutti} --help, ${tutti} COMMAND --help; ${tutti} doctor checks this machine
+help: ${tutti} --help, ${tutti} COMMAND --help; ${tutti} ${doctor}
 `;
 }

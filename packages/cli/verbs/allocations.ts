@@ -46,7 +46,10 @@ export function configure(command: Command): void {
       "jobs" in answer
         ? `${offText(answer)}\n`
         : `${allocationLines("pilots" in answer ? byNewNames(answer) : answer).join("\n")}\n`,
-    next: (_, { words: [action] }) => (action === "start" ? "tutti: nodes are asked for" : undefined),
+    next: (answer, { words: [action] }) =>
+      action === "start" && "allocations" in answer && answer.allocations.length === 0
+        ? "tutti: nodes are asked for"
+        : undefined,
   });
 }
 

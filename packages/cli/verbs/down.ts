@@ -35,14 +35,21 @@ export function configure(command: Command): void {
       const client = new Client();
       // The older name, which schedulers of earlier versions know as well.
       const body = { killJobs: kill, ...(keepAllocation && { keepPilot: true }) };
-      const { warning } = await client.ask<ShutdownAnswer>("/v1/shutdown", { method: "POST", body });
+      const { warning, givenBack = [] } = await client.ask<ShutdownAnswer>("/v1/shutdown", {
+        method: "POST",
+        body,
+      });
       await untilGone(client);
       if (warning !== undefined) {
         hint(`tutti: warning: ${visibleLine(warning)}`);
         process.exitCode = ExitCode.failed;
       }
       const kept = keepAllocation ? "Its allocation and running jobs continue." : "Waiting jobs are kept.";
-      writeOut(`The scheduler has stopped. ${kept} The next ${commandName()} serve finds them.\n`);
+      const back =
+        givenBack.length === 0
+          ? ""
+          : `Given back: ${givenBack.map((name) => visibleLine(name)).join(", ")}. `;
+      writeOut(`The scheduler has stopped. ${back}${kept} The next ${commandName()} serve finds them.\n`);
     });
 }
 

@@ -156,12 +156,13 @@ async function startPatiently(options: ServeOptions, provider: Provider): Promis
   }
 }
 
-/** A line for each node that falls silent, is lost or is back. */
+/** A line for each node that falls silent, is lost or is back, and for each pilot that comes or goes. */
 function sayWhatNodesDo({ service }: RunningFrontEnd): void {
   service.listen(owner(), service.latestEvent(), (event) => {
     if (event.kind !== "node") return true;
     const { rule, text } = event.data as EventPayloads["node"];
-    if (rule.startsWith("node-")) hint(`tutti: ${clockText(event.atMs)}: ${visibleLine(text)}`);
+    if (/^(?:node|pilots?|batch-host)-/.test(rule))
+      hint(`tutti: ${clockText(event.atMs)}: ${visibleLine(text)}`);
     return true;
   });
 }

@@ -29,7 +29,7 @@ import { checkPriority, jobCount, readBatch, type SubmissionLimits } from "../co
 import { Dispatcher } from "../dispatch/dispatcher.ts";
 import { drain, untilConnected } from "../dispatch/shutdown.ts";
 import { StoreAge } from "../dispatch/store-age.ts";
-import type { Capabilities, Executor } from "../executor/executor.ts";
+import type { Capabilities, Executor, NodeSource } from "../executor/executor.ts";
 import { forecast } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
@@ -239,6 +239,7 @@ export class FrontEnd implements Service {
     // From now on, nothing starts.
     this.#cycles.drain();
     const notEnded = await drain(killJobs, ending);
+    const givenBack = namesPaidFor(nodeSource);
     const notReleased = await nodeSource?.release().then(
       () => undefined,
       ({ message }: Error) => message,
@@ -246,7 +247,8 @@ export class FrontEnd implements Service {
     if (notEnded === undefined && notReleased === undefined) forgetPlace(this.context.store);
     this.#drained.resolve();
     const warnings = [notEnded, notReleased].filter((warning) => warning !== undefined);
-    return { stopping: true, warning: warnings.length > 0 ? warnings.join(" ") : undefined } as const;
+    const warning = warnings.length > 0 ? warnings.join(" ") : undefined;
+    return { stopping: true, warning, ...(notReleased === undefined && { givenBack }) } as const;
   }
 
   allocations() {
@@ -474,6 +476,12 @@ function submissionLimits(
     resources,
     nodeResources,
   };
+}
+
+/** Of the allocations that cost something, such as pilots of Slurm; a host of ssh is nobody's for a while. */
+function namesPaidFor(source: NodeSource | undefined): string[] {
+  if (source?.bill === undefined) return [];
+  return source.allocations.flatMap(({ name }) => (name === undefined ? [] : [name]));
 }
 
 const NO_ALLOCATIONS = refuse(
