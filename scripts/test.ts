@@ -135,8 +135,8 @@ function list(title: string, lines: readonly string[]): void {
 const parameters = process.argv.slice(2);
 installTestTools();
 installSshd();
-// Else each Node program says on its standard error if it cannot read this file, which an update of the system
-// may be writing. No test calls another host.
+// Else each Node program says on its standard error if it cannot read this file, which an update of
+// the system may be writing. No test calls another host.
 delete process.env.NODE_EXTRA_CA_CERTS;
 // Programs that tests start from the sources take five times as much CPU time as the bundles.
 if (!isBundleFresh("tutti")) check("build", "../scripts/build.ts", []);

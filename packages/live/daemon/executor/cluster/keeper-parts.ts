@@ -4,7 +4,7 @@
  */
 
 /**
- * Removes Node's variables of the user's environment: no program of ours needs them. With some, such as
+ * Removes Node's variables of the user's environment: our programs need none of them. With some, such as
  * NODE_EXTRA_CA_CERTS, another thread of Node opens a file at the start that it would pass on, and
  * closeInherited (host/surroundings.ts) would close it under that thread's hands.
  */
