@@ -248,7 +248,8 @@ export class FrontEnd implements Service {
     this.#drained.resolve();
     const warnings = [notEnded, notReleased].filter((warning) => warning !== undefined);
     const warning = warnings.length > 0 ? warnings.join(" ") : undefined;
-    return { stopping: true, warning, ...(notReleased === undefined && { givenBack }) } as const;
+    const isBack = notReleased === undefined && givenBack.length > 0;
+    return { stopping: true, warning, ...(isBack && { givenBack }) } as const;
   }
 
   allocations() {
