@@ -28,6 +28,8 @@ const storedPilot = object({
   /** What it has used, as far as known: time that it has run, and time of nodes without a gang, in ms. */
   ranMs: optional(whole()),
   idleNodeMs: optional(whole()),
+  /** Nodes without a gang at that time. */
+  idleNodes: optional(whole()),
   /** Its nodes were handed out. */
   hasBegun: optional(oneOf(true)),
   /** Nodes on which jobs have lost attempts, with these jobs, which must not run there again. */
@@ -91,9 +93,10 @@ export function newContent(): PilotContent {
 
 /** What the file keeps of a pilot. */
 export function storedOf(pilot: StoredPilot): StoredPilot {
-  const { mark, jobId, kind, nodes, timeMs, ranMs, idleNodeMs, hasBegun, lostJobs, isGivenUp } = pilot;
+  const { mark, jobId, kind, nodes, timeMs, ranMs, idleNodeMs, idleNodes } = pilot;
+  const { hasBegun, lostJobs, isGivenUp } = pilot;
   return {
-    ...{ mark, jobId, kind, nodes, timeMs, lostJobs },
+    ...{ mark, jobId, kind, nodes, timeMs, idleNodes, lostJobs },
     ...(ranMs !== undefined && { ranMs: Math.round(ranMs) }),
     ...(idleNodeMs !== undefined && { idleNodeMs: Math.round(idleNodeMs) }),
     ...(hasBegun && { hasBegun }),

@@ -237,14 +237,16 @@ export function added(bill: Bill, pilot: StoredPilot): Bill {
   };
 }
 
-/** How long it has run while no front end counted that, Slurm knows. */
+/** How long it has run while no front end counted that, Slurm knows. As many nodes were idle as before. */
 export function learnRan(pilot: Pilot, { state, startS, leftS }: QueuedJob, unixMs: number): void {
   if (state === "PENDING") return;
   // Of one that has ended, Slurm says what was left of its limit.
   const isCounting = !ENDED.has(state) && startS !== undefined;
   const limitRestMs = leftS === undefined ? undefined : (pilot.timeMs ?? 0) - 1000 * leftS;
   const ranMs = isCounting ? unixMs - 1000 * startS : (limitRestMs ?? 0);
-  pilot.ranMs = Math.max(pilot.ranMs ?? 0, Math.round(ranMs));
+  const uncountedMs = Math.max(0, Math.round(ranMs) - (pilot.ranMs ?? 0));
+  pilot.ranMs = (pilot.ranMs ?? 0) + uncountedMs;
+  pilot.idleNodeMs = (pilot.idleNodeMs ?? 0) + (pilot.idleNodes ?? 0) * uncountedMs;
 }
 
 /** Time until the next turn. */

@@ -267,15 +267,34 @@ describe("pilots", () => {
     await stage.pass(10 * MIN);
     stage.startFrontEnd();
     await stage.pass(5 * S);
-    // By hand: two nodes for 30 min, of which one was idle for 20, and one for 40.
+    // By hand: two nodes for 30 min, of which one was idle, and one for 40. Without a front end, nothing begins.
     const { usedNodeMs, idleNodeMs } = stage.pilots.bill;
     expect(Math.abs(usedNodeMs - 100 * MIN)).toBeLessThan(1 * MIN);
-    expect(Math.abs(idleNodeMs - 20 * MIN)).toBeLessThan(1 * MIN);
+    expect(Math.abs(idleNodeMs - 30 * MIN)).toBeLessThan(1 * MIN);
     // Somebody changes its limit: its time is that since its start.
     stage.slurm.find("2").leftS = 60 * 60;
     stage.startFrontEnd();
     await stage.pass(5 * S);
     expect(Math.abs(stage.pilots.bill.usedNodeMs - 100 * MIN)).toBeLessThan(1 * MIN);
+  });
+
+  test("have an idle time that a front end that is killed does not take back", async () => {
+    const stage = new Stage(KINDS, waits(wish(8, 50 * MIN)));
+    await stage.pass(5 * S);
+    stage.slurm.run("1", ["n1", "n2", "n3", "n4"]);
+    stage.want(NOTHING);
+    await stage.pass(10 * S);
+    stage.setBusy({ "1": 4 });
+    await stage.pass(10 * MIN);
+    stage.setBusy({ "1": 1 });
+    await stage.pass(50 * S);
+    const before = stage.pilots.bill.idleNodeMs;
+    stage.startFrontEnd();
+    await stage.pass(5 * S);
+    // By hand: three nodes for 50 to 65 s; the nodes that have begun at all were idle for some seconds.
+    const { idleNodeMs } = stage.pilots.bill;
+    expect(idleNodeMs).toBeGreaterThanOrEqual(before);
+    expect(idleNodeMs).toBeLessThan(4 * 15 * S + 3 * 65 * S);
   });
 
   test("that tutti down gives back count for the node-hours, also for the next front end", async () => {

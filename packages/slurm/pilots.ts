@@ -57,7 +57,9 @@ import { adviseWaiting, comingText, nextText, type PilotSetup } from "./waiting.
 /** Slurm says what has become of a node or a pilot some moments after the processes there have ended. */
 const SUSPICION_MS = 1000;
 /** How often the time that pilots have used is written to the disk. */
-const SAVE_BILL_MS = 60_000;
+const SAVE_BILL_MS = 30_000;
+/** As often at most when gangs begin and end. */
+const MANY_CHANGES_MS = 5000;
 
 export class Pilots {
   readonly #setup: PilotSetup;
@@ -156,6 +158,7 @@ export class Pilots {
   setBusy(nodes: ReadonlyMap<string, number>): void {
     this.#count();
     this.#need.setBusy(nodes);
+    this.#saveBill(MANY_CHANGES_MS);
     this.#consider();
   }
 
@@ -279,7 +282,7 @@ export class Pilots {
       await this.#giveBackIdle();
       await this.#retire(leaving);
       await this.#submitNext(wasRequested);
-      this.#saveBill();
+      this.#saveBill(SAVE_BILL_MS);
       this.#list.retry();
       this.#telling.answered();
     } catch (error) {
@@ -483,16 +486,23 @@ export class Pilots {
       const sinceMs = Math.max(0, nowMs - (pilot.countedMs ?? nowMs));
       pilot.countedMs = nowMs;
       pilot.ranMs = (pilot.ranMs ?? 0) + sinceMs;
-      const idle = nodes.length - (this.#need.busyNodes(name) ?? nodes.length);
-      pilot.idleNodeMs = (pilot.idleNodeMs ?? 0) + Math.max(0, idle) * sinceMs;
+      pilot.idleNodeMs = (pilot.idleNodeMs ?? 0) + this.#idleNodesOf(name, nodes.length) * sinceMs;
     }
   }
 
-  /** What a front end that is killed has counted is lost since then. */
-  #saveBill(): void {
+  #idleNodesOf(name: string, nodes: number): number {
+    return Math.max(0, nodes - (this.#need.busyNodes(name) ?? nodes));
+  }
+
+  /** After a front end that is killed, as many nodes count as idle as were when it saved last. */
+  #saveBill(afterMs: number): void {
     const nowMs = this.#setup.clock.nowMs();
-    if (this.#inUse.length === 0 || nowMs < this.#billSavedMs + SAVE_BILL_MS) return;
+    if (this.#inUse.length === 0 || nowMs < this.#billSavedMs + afterMs) return;
     this.#billSavedMs = nowMs;
+    for (const pilot of this.#inUse) {
+      const { name, nodes } = pilot.allocation!;
+      pilot.idleNodes = this.#idleNodesOf(name, nodes.length);
+    }
     this.#list.save();
   }
 
