@@ -278,6 +278,7 @@ const nodeHealth = z
         "silent: it has not answered for 3 s, and its gangs are stopped on the others. lost: it is given up",
       ),
     cpus: count.describe("CPUs that jobs may use now"),
+    isAwaited: optional(z.literal(true), "It has never answered, and takes no part before it does"),
     offsetMs: optional(z.number(), "Its monotonic clock minus that of the scheduler's machine, ms"),
     uncertaintyMs: optional(z.number(), "The offset is right within this, ms"),
     isUncertain: optional(

@@ -267,7 +267,7 @@ describe("pilots", () => {
     await stage.pass(10 * MIN);
     stage.startFrontEnd();
     await stage.pass(5 * S);
-    // By hand: two nodes for 30 min, of which one was idle, and one for 40. Without a front end, nothing begins.
+    // By hand: two nodes for 30 min, of which one was idle, and one for 40. Nothing begins meanwhile.
     const { usedNodeMs, idleNodeMs } = stage.pilots.bill;
     expect(Math.abs(usedNodeMs - 100 * MIN)).toBeLessThan(1 * MIN);
     expect(Math.abs(idleNodeMs - 30 * MIN)).toBeLessThan(1 * MIN);

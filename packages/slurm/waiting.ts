@@ -113,8 +113,8 @@ export function nextText(pilots: readonly Pilot[], mayAdd: boolean, isForLost: b
       return `the pilots ${ids} have lost nodes; one goes back when nothing runs on it, and then another pilot is asked for; ${patience}`;
     return `pilot ${ids} has lost nodes; it goes back when nothing runs on it, and then another pilot is asked for; ${patience}`;
   }
-  const drains = isOne ? `pilot ${ids} drains` : `one of the pilots ${ids} drains`;
-  if (mayAdd) return `${name} is submitted when ${drains}; ${slurmDecides}`;
+  const holds = isOne ? `pilot ${ids} cannot hold` : `none of the pilots ${ids} can hold`;
+  if (mayAdd) return `another pilot follows as soon as ${holds} what waits; ${slurmDecides}`;
   return 'no other pilot follows: "tutti allocations start" asks for one when this one has ended';
 }
 

@@ -4,6 +4,7 @@ import { makeFolder } from "@tutti/host/make-folders.ts";
 import { readPasswd, userNameOf } from "@tutti/host/passwd.ts";
 import { join } from "@tutti/host/ports/path.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";
+import { plural } from "@tutti/kernel/core/format.ts";
 import { CONNECTED } from "@tutti/live/conductor/server.ts";
 import type {
   Cluster,
@@ -11,8 +12,9 @@ import type {
   LinkListener,
   NodeLink,
 } from "@tutti/live/daemon/executor/cluster/cluster.ts";
-import type { AllocationState } from "@tutti/live/daemon/executor/executor.ts";
+import type { AllocationState, JobShape } from "@tutti/live/daemon/executor/executor.ts";
 import type { KeptStore } from "@tutti/live/daemon/executor/kept-file.ts";
+import { mostMemoryFor } from "@tutti/live/daemon/scheduling/whole-tasks.ts";
 import type { LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { AGENT } from "./carried.ts";
 import { cpusOf, greetingIn, type HostFacts, memoryOf } from "./host-facts.ts";
@@ -109,6 +111,17 @@ class SshCluster implements Cluster {
     this.#choose();
   }
 
+  /** A job can have more memory than any host only with tasks on several. */
+  readonly whyNever = ({ tasks, threads = 1, memoryBytes = 0 }: JobShape): string | undefined => {
+    const hosts = this.#nodes.map((host) => ({
+      cpus: this.#cpusOf(host).length,
+      memoryBytes: memoryOf(host, this.#factsOf(host)),
+    }));
+    const most = mostMemoryFor({ tasks, threads }, hosts);
+    if (most === 0 || memoryBytes <= most) return undefined;
+    return `${tasks === 1 ? "one task" : plural(tasks, "task")} can have at most ${(most / 2 ** 30).toFixed(1)} GiB of memory on these hosts`;
+  };
+
   /** Of all hosts, as far as they are known. */
   get mostProcessors(): number {
     return this.#nodes.reduce((sum, host) => sum + this.#cpusOf(host).length, 0);
@@ -116,6 +129,12 @@ class SshCluster implements Cluster {
 
   get owner(): string {
     return this.#setup.content.owner;
+  }
+
+  /** Those that have never answered. */
+  get awaited(): readonly string[] {
+    const { hosts, content } = this.#setup;
+    return hosts.flatMap(({ node }) => (content.hosts[node] === undefined ? [node] : []));
   }
 
   get allocations(): AllocationState[] {
@@ -286,7 +305,11 @@ class SshCluster implements Cluster {
   #allocate(): void {
     this.#listener?.allocated({
       name: this.#name,
-      nodes: this.#nodes.map((host) => ({ node: host.node, cpus: this.#cpusOf(host) })),
+      nodes: this.#nodes.map((host) => ({
+        node: host.node,
+        cpus: this.#cpusOf(host),
+        memoryBytes: memoryOf(host, this.#factsOf(host)),
+      })),
       memoryBytes: this.#nodes.reduce((sum, host) => sum + memoryOf(host, this.#factsOf(host)), 0),
     });
   }

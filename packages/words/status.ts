@@ -65,8 +65,9 @@ export function nodeText({ node, state, cpus, uncertaintyMs, ...skew }: NodeAnsw
 
 /** What is wrong with nodes, one sentence each; empty if nothing is. */
 export function nodeWarnings(nodes: readonly NodeAnswer[]): string[] {
-  return nodes.flatMap(({ node, state, isUncertain, uncertaintyMs = 0 }) => {
+  return nodes.flatMap(({ node, state, isAwaited, isUncertain, uncertaintyMs = 0 }) => {
     const name = visibleLine(node);
+    if (isAwaited) return [`Node ${name} has not answered yet: it takes part when it has, and no job runs.`];
     if (state === "silent")
       return [`Node ${name} does not answer: its gangs are stopped on their other nodes.`];
     if (state === "lost")

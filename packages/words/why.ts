@@ -179,12 +179,16 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
     case "stopped":
       return "It is stopped: the policy has no room for it now. It continues when its CPUs are free.";
     case "nodes":
-      return `It does not run: ${visibleLine(obstacle.message)} (no answer since ${clockText(obstacle.sinceMs)}).`;
+      return `${sentence(visibleLine(obstacle.message))} (no answer since ${clockText(obstacle.sinceMs)}).`;
     case "executor":
       return `${visibleLine(obstacle.message)}.`;
     case "conductor":
       return `Nothing can start or end now: ${visibleLine(obstacle.message)}.`;
   }
+}
+
+function sentence(clause: string): string {
+  return clause.charAt(0).toUpperCase() + clause.slice(1);
 }
 
 /** How much there is, as the rest of a sentence about a need: all nodes have it, or the largest pilot. */

@@ -205,7 +205,9 @@ describeWithHosts("root, homes that all hosts share", () => {
     const lost = `node ${away} is lost; what ran on the others was killed, and the job ends when ${away} answers, or by tutti allocations off ${away}`;
     const { reason, ranMs } = await scheduler.job(job);
     expect(reason).toBe(lost);
-    expect((await scheduler.tutti(["why", job])).replace(/\s+/g, " ")).toContain(`It does not run: ${lost}`);
+    expect((await scheduler.tutti(["why", job])).replace(/\s+/g, " ")).toContain(
+      `${lost.replace("node", "Node")} (no answer since`,
+    );
     expect((await scheduler.job(job)).ranMs).toBe(ranMs);
     expect((await scheduler.run(["allocations", "off", other])).status).not.toBe(0);
     expect(await scheduler.tutti(["allocations", "off", away])).toContain(`1 job ran on ${away}: ${job}.`);
@@ -467,6 +469,11 @@ describeWithHosts("what cannot work", () => {
     expect(scheduler.output).toContain("tutti: still starting: it asks 2 nodes reached by ssh");
     expect(scheduler.output).toContain("schedules 2 nodes reached by ssh, of which 1 answers:");
     expect(scheduler.output).toMatch(/host h2 cannot be reached \(.*; is it on\? try ssh -F \S+ h2 true\)/);
+    const status = (await scheduler.tutti(["status"])).replace(/\s+/g, " ");
+    expect(status).toContain("Node h2 has not answered yet: it takes part when it has, and no job runs.");
+    expect((await scheduler.run(["allocations", "off", "h2"])).stderr).toContain(
+      "node h2 has never answered, so no job runs there",
+    );
     hosts.join("h2");
     await scheduler.up(2);
     await scheduler.down();

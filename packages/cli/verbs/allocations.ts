@@ -46,10 +46,12 @@ export function configure(command: Command): void {
       "jobs" in answer
         ? `${offText(answer)}\n`
         : `${allocationLines("pilots" in answer ? byNewNames(answer) : answer).join("\n")}\n`,
-    next: (answer, { words: [action] }) =>
-      action === "start" && "allocations" in answer && answer.allocations.length === 0
+    next: (answer, { words: [action] }) => {
+      if (action !== "start" || !("allocations" in answer)) return undefined;
+      return answer.allocations.length === 0
         ? "tutti: nodes are asked for"
-        : undefined,
+        : "tutti: there are nodes; others are asked for when jobs need them";
+    },
   });
 }
 

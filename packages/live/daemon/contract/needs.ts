@@ -72,7 +72,7 @@ export function checkLimit(
     if (never === undefined) return undefined;
     return refuse(
       "too-large",
-      `Cannot run the job: ${never}; ask for less, or start the scheduler with larger or longer pilots (tutti serve)`,
+      `Cannot run the job: ${never}; ask for less, or start the scheduler with larger or longer pilots, or with other hosts (tutti serve)`,
     );
   }
   return refuse(

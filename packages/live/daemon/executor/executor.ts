@@ -19,6 +19,8 @@ import type {
 interface Share {
   readonly nodes: NodeTable;
   readonly memoryBytes: number;
+  /** The memory of each node, also of lost ones. Left out: unknown, so only the sum counts. */
+  readonly memoryByNode?: ReadonlyMap<string, number>;
   /**
    * What the nodes had before some were lost. Left out: unknown; other nodes, which may follow these, have
    * room for every job that was accepted.
@@ -197,6 +199,8 @@ export interface NodeSource {
   readonly next?: string | undefined;
   /** That allocations are on their way, as a clause; undefined: none is. */
   readonly coming?: string | undefined;
+  /** Nodes that have never answered, and take no part before they do. Left out: none. */
+  readonly awaited?: readonly string[];
   /** Left out: nodes cost nothing. */
   readonly bill?: Bill;
   /** Asks for nodes again, after somebody or something has ended that. */

@@ -179,7 +179,7 @@ test("a job that nothing which may come can hold is refused; one that waits alre
   expect(await submit(bench, 2, { limitMs: 60_001, threads: 3, memoryBytes: 7 })).toEqual({
     refused: "too-large",
     message:
-      "Cannot run the job: no kind holds 2 x 3, 7; ask for less, or start the scheduler with larger or longer pilots (tutti serve)",
+      "Cannot run the job: no kind holds 2 x 3, 7; ask for less, or start the scheduler with larger or longer pilots, or with other hosts (tutti serve)",
   });
   expect(await submit(bench, 2, { limitMs: 60_000, threads: 3 })).toMatchObject({ jobs: [{ job: 1 }] });
   const update = { action: "update", update: { limitMs: 60_001 } } as const;

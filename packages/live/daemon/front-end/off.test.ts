@@ -45,7 +45,7 @@ test("a job on a node that does not answer says so, with the running time that w
   });
   const [begun, why] = await sentences(bench, 1);
   expect(begun).toMatch(/^Started at .*, and has run for 7 s\.$/);
-  expect(why).toMatch(/^It does not run: node n2 does not answer, so .* \(no answer since [-:0-9 ]+\)\.$/);
+  expect(why).toMatch(/^Node n2 does not answer, so .* \(no answer since [-:0-9 ]+\)\.$/);
   bench.machine.isDeaf = true;
   await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 1));
   expect(bench.frontEnd.job(ANNA, 1)).toMatchObject({ state: "ending", reason: message });

@@ -10,7 +10,7 @@ import type { Executor, NodeHealth } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 
 interface OffContext extends Pick<FrontEndParts, "book"> {
-  readonly executor: Pick<Executor, "capabilities" | "apply">;
+  readonly executor: Pick<Executor, "capabilities" | "apply" | "nodeSource">;
   /** As the executor reported them last. */
   readonly health: readonly NodeHealth[];
 }
@@ -27,6 +27,10 @@ export function sayOff(
   if (offByWord !== true) return refuse("wrong-state", `Cannot ${action}: ${offByWord}`);
   for (const name of nodes) {
     const state = health.find(({ node }) => node === name)?.state;
+    if (executor.nodeSource?.awaited?.includes(name)) {
+      const why = `node ${name} has never answered, so no job runs there`;
+      return refuse("wrong-state", `Cannot ${action}: ${why}`);
+    }
     if (state === undefined) {
       const known = health.map(({ node }) => node).join(", ");
       return refuse("not-found", `Cannot ${action}: there is no node "${name}", expected one of ${known}`);

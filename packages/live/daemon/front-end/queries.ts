@@ -234,16 +234,22 @@ export class Queries {
     const present = scheduler.machine.nodes.nodes;
     const known = new Map(health.map((entry) => [entry.node, entry]));
     const names = new Set([...present.map(({ node }) => node), ...known.keys()]);
+    const awaited = (executor.nodeSource?.awaited ?? []).map(
+      (node) => ({ node, state: "silent", cpus: 0, isAwaited: true }) as const,
+    );
     return {
-      nodes: [...names].map((node) => {
-        const entry = known.get(node) ?? { node, state: "up" as const };
-        const isUncertain = (entry.uncertaintyMs ?? 0) > UNCERTAIN_SHARE * config.slotMs;
-        return {
-          ...entry,
-          cpus: present.find((other) => other.node === node)?.cpus.length ?? 0,
-          ...(isUncertain && { isUncertain }),
-        };
-      }),
+      nodes: [
+        ...[...names].map((node) => {
+          const entry = known.get(node) ?? { node, state: "up" as const };
+          const isUncertain = (entry.uncertaintyMs ?? 0) > UNCERTAIN_SHARE * config.slotMs;
+          return {
+            ...entry,
+            cpus: present.find((other) => other.node === node)?.cpus.length ?? 0,
+            ...(isUncertain && { isUncertain }),
+          };
+        }),
+        ...awaited,
+      ],
     };
   }
 

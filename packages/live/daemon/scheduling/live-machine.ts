@@ -22,7 +22,7 @@ import type { Capacity, Executor, JobShape } from "../executor/executor.ts";
 import type { MatrixRows } from "./live-driver.ts";
 import { processorsWithMemory } from "./live-limits.ts";
 import { countedKinds, missingUnits } from "./units.ts";
-import { type Placing, roomFor, sizeForTasks } from "./whole-tasks.ts";
+import { mostMemoryFor, type Placing, roomFor, sizeForTasks } from "./whole-tasks.ts";
 import { Windows } from "./windows.ts";
 
 /** What a machine is made from. */
@@ -420,8 +420,14 @@ export class LiveMachine {
       nodes.nodes.map(({ cpus }) => cpus.length),
     );
     if (tasks > room) return { kind: "capacity-threads", tasks, threads, present: room };
-    if (neededBytes <= memoryBytes) return undefined;
-    return { kind: "capacity-memory", neededBytes, presentBytes: memoryBytes };
+    if (neededBytes > memoryBytes) return { kind: "capacity-memory", neededBytes, presentBytes: memoryBytes };
+    const { memoryByNode } = this.#capacity;
+    if (memoryByNode === undefined || neededBytes === 0) return undefined;
+    const presentBytes = mostMemoryFor(
+      { tasks, threads },
+      nodes.nodes.map(({ node, cpus }) => ({ cpus: cpus.length, memoryBytes: memoryByNode.get(node) ?? 0 })),
+    );
+    return neededBytes <= presentBytes ? undefined : { kind: "capacity-memory", neededBytes, presentBytes };
   }
 
   /** Why neither these processors nor any that may come can hold the job, for people. */

@@ -1,7 +1,84 @@
 /** Compares the sizes of jobs with threads with cases worked by hand, and with a naive twin. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { roomFor, sizeForTasks } from "./whole-tasks.ts";
+import { mostMemoryFor, roomFor, sizeForTasks } from "./whole-tasks.ts";
+
+test.each([
+  // One task is on one node, so it has the larger one's memory at most.
+  [
+    1,
+    1,
+    [
+      [2, 10],
+      [2, 30],
+    ],
+    30,
+  ],
+  // Two on the larger one with 15 each, or one on each with 10 each.
+  [
+    2,
+    1,
+    [
+      [2, 10],
+      [2, 30],
+    ],
+    30,
+  ],
+  // Three on the larger one would be 10 each, and its CPUs are two; one more goes to the other.
+  [
+    3,
+    1,
+    [
+      [2, 10],
+      [2, 30],
+    ],
+    30,
+  ],
+  [
+    4,
+    1,
+    [
+      [2, 10],
+      [2, 30],
+    ],
+    20,
+  ],
+  // A node has room for one task of two threads.
+  [
+    2,
+    2,
+    [
+      [2, 10],
+      [2, 30],
+    ],
+    20,
+  ],
+  [
+    2,
+    1,
+    [
+      [1, 1000],
+      [1, 1000],
+    ],
+    2000,
+  ],
+  [
+    1,
+    4,
+    [
+      [2, 10],
+      [2, 30],
+    ],
+    0,
+  ],
+  [1, 1, [], 0],
+] as const)(
+  "%i tasks of %i threads on nodes of %j CPUs and bytes have at most %i bytes",
+  (tasks, threads, nodes, most) => {
+    const all = nodes.map(([cpus, memoryBytes]) => ({ cpus, memoryBytes }));
+    expect(mostMemoryFor({ tasks, threads }, all)).toBe(most);
+  },
+);
 
 describe("sizeForTasks()", () => {
   test.each([

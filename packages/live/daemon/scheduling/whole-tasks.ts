@@ -18,6 +18,32 @@ export function roomFor(threads: number, sizes: readonly number[]): number {
   return sizes.reduce((sum, cpus) => sum + Math.floor(cpus / threads), 0);
 }
 
+/** Halvings after which the memory of a task is known to the byte. */
+const HALVINGS = 60;
+
+/**
+ * The most memory that a gang can have on these nodes if they have no other: each of its tasks has the same
+ * share of it, on the node of the task.
+ */
+export function mostMemoryFor(
+  { tasks, threads }: { readonly tasks: number; readonly threads: number },
+  nodes: readonly { readonly cpus: number; readonly memoryBytes: number }[],
+): number {
+  const holds = (shareBytes: number) =>
+    nodes.reduce(
+      (room, { cpus, memoryBytes }) =>
+        room + Math.min(Math.floor(cpus / threads), Math.floor(memoryBytes / shareBytes)),
+      0,
+    ) >= tasks;
+  let [most, tooMuch] = [0, Math.max(1, ...nodes.map(({ memoryBytes }) => memoryBytes + 1))];
+  for (let i = 0; i < HALVINGS; i++) {
+    const middle = (most + tooMuch) / 2;
+    if (holds(middle)) most = middle;
+    else tooMuch = middle;
+  }
+  return Math.round(tasks * most);
+}
+
 /**
  * The smallest number of processors that always holds the tasks.
  * @param sizes CPUs of the nodes in the linear order; together they have room for all tasks

@@ -66,10 +66,18 @@ export function partOf(allocation: Allocation, all: readonly ClusterNode[], leav
   const usable = all.filter(({ isGivenUp }) => !isGivenUp);
   const tableOf = (nodes: readonly ClusterNode[]) =>
     new NodeTable(nodes.map((node) => ({ node: node.name, cpus: node.cpus })));
+  const known = all.flatMap(({ name, memoryBytes }) =>
+    memoryBytes === undefined ? [] : [[name, memoryBytes] as const],
+  );
+  const memoryByNode = known.length === all.length ? new Map(known) : undefined;
   return {
     name,
     nodes: tableOf(usable),
-    memoryBytes: all.length === 0 ? 0 : Math.floor((memoryBytes * usable.length) / all.length),
+    memoryBytes:
+      memoryByNode !== undefined
+        ? usable.reduce((sum, { name }) => sum + memoryByNode.get(name)!, 0)
+        : Math.floor((memoryBytes * usable.length) / all.length),
+    ...(memoryByNode !== undefined && { memoryByNode }),
     ...(!isPartial && { whole: { nodes: tableOf(all), memoryBytes } }),
     end: leaving.end ?? allocation.end,
   };

@@ -54,6 +54,8 @@ interface NodeOptions {
 export class ClusterNode {
   readonly name: string;
   readonly cpus: readonly number[];
+  /** Of the node for jobs, if it is known. */
+  readonly memoryBytes: number | undefined;
   readonly health: NodeHealth;
   /** Last state that its conductor has sent since the connection was opened. */
   state: StateMessage | undefined;
@@ -89,7 +91,8 @@ export class ClusterNode {
   #clockTries = 0;
   #timer: (() => void) | undefined;
 
-  constructor({ node, cpus, lostJobs = [] }: AllocatedNode, options: NodeOptions) {
+  constructor({ node, cpus, memoryBytes, lostJobs = [] }: AllocatedNode, options: NodeOptions) {
+    this.memoryBytes = memoryBytes;
     this.name = node;
     this.cpus = cpus;
     this.#options = options;

@@ -28,6 +28,8 @@ export interface AllocatedNode {
   readonly node: string;
   /** Its CPUs that jobs may use, numbered as on that node. */
   readonly cpus: readonly number[];
+  /** For jobs; left out: its share of the allocation's. */
+  readonly memoryBytes?: number;
   /** The jobs that were given to `setLostJobs` last, perhaps by an earlier front end. Left out: none. */
   readonly lostJobs?: readonly number[];
 }

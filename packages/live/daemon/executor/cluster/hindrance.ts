@@ -35,7 +35,8 @@ export function hindranceOf(
 
 /** What runs on the node itself goes on, if it is only out of reach. */
 function silentText(nodes: readonly string[], isElsewhere: boolean): string {
-  return `${nodesDo(nodes)} not answer${isElsewhere ? ", so the gang is stopped on the others" : ""}`;
+  const rest = isElsewhere ? ", so the gang is stopped on the others" : "; there, the job goes on if it can";
+  return `${nodesDo(nodes)} not answer${rest}`;
 }
 
 function lostText(nodes: readonly string[], isElsewhere: boolean, offByWord: boolean): string {
