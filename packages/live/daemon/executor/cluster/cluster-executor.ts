@@ -290,12 +290,21 @@ export class ClusterExecutor implements Executor {
     this.#epochMs = undefined;
   }
 
-  /** A node that another allocation has lost may come back in this one; no two have a node at once. */
+  /** A node that another allocation has lost may come back in this one. */
   #nodesFor(held: HeldAllocation): ClusterNode[] {
     const { cluster, clock, frontEnd, owner } = this.#options;
     const made: ClusterNode[] = [];
     for (const node of held.allocation.nodes) {
-      this.#nodes.get(node.node)?.close();
+      const other = this.#nodes.get(node.node);
+      if (other?.health.isDown) other.close();
+      else if (other !== undefined) {
+        this.#notice(
+          "node-twice",
+          `node ${node.node} is in two allocations: it does not take part in ${held.name}`,
+          node.node,
+        );
+        continue;
+      }
       const index = made.length;
       const one = new ClusterNode(node, {
         clock,
