@@ -120,7 +120,7 @@ const obstacle = z
         ...{ neededBytes: z.number(), presentBytes: z.number() },
         ...ofParts,
       })
-      .describe("It needs more memory than all nodes have now"),
+      .describe("It needs more memory than the nodes have for it now"),
     z
       .object({ kind: z.literal("capacity-units"), ...lack })
       .describe("It needs more units than there are now; it cannot start if it needs more than configured"),
@@ -278,7 +278,10 @@ const nodeHealth = z
         "silent: it has not answered for 3 s, and its gangs are stopped on the others. lost: it is given up",
       ),
     cpus: count.describe("CPUs that jobs may use now"),
-    isAwaited: optional(z.literal(true), "It has never answered, and takes no part before it does"),
+    isAwaited: optional(
+      z.literal(true),
+      "It takes no part yet: it has never answered, or did so while jobs ran",
+    ),
     offsetMs: optional(z.number(), "Its monotonic clock minus that of the scheduler's machine, ms"),
     uncertaintyMs: optional(z.number(), "The offset is right within this, ms"),
     isUncertain: optional(

@@ -289,12 +289,21 @@ describe("pilots", () => {
     stage.setBusy({ "1": 1 });
     await stage.pass(50 * S);
     const before = stage.pilots.bill.idleNodeMs;
-    stage.startFrontEnd();
+    stage.killFrontEnd();
     await stage.pass(5 * S);
     // By hand: three nodes for 50 to 65 s; the nodes that have begun at all were idle for some seconds.
     const { idleNodeMs } = stage.pilots.bill;
     expect(idleNodeMs).toBeGreaterThanOrEqual(before);
     expect(idleNodeMs).toBeLessThan(4 * 15 * S + 3 * 65 * S);
+    // Gangs begin on all nodes, and soon after, the scheduler is ended for an hour: no node was idle.
+    stage.setBusy({ "1": 3 });
+    stage.setBusy({ "1": 4 });
+    const then = stage.pilots.bill.idleNodeMs;
+    stage.pilots.close();
+    await stage.pass(30 * MIN);
+    stage.startFrontEnd();
+    await stage.pass(5 * S);
+    expect(stage.pilots.bill.idleNodeMs - then).toBeLessThan(4 * S);
   });
 
   test("that tutti down gives back count for the node-hours, also for the next front end", async () => {

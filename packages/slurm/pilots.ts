@@ -57,7 +57,7 @@ import { adviseWaiting, comingText, nextText, type PilotSetup } from "./waiting.
 /** Slurm says what has become of a node or a pilot some moments after the processes there have ended. */
 const SUSPICION_MS = 1000;
 /** How often the time that pilots have used is written to the disk. */
-const SAVE_BILL_MS = 30_000;
+const SAVE_BILL_MS = 60_000;
 /** As often at most when gangs begin and end. */
 const MANY_CHANGES_MS = 5000;
 
@@ -73,6 +73,8 @@ export class Pilots {
   #earlyEnds = 0;
   #lostInARow = 0;
   #stopTimer = () => {};
+  /** Ends the wait for the next save; undefined: nothing is to save. */
+  #saveTimer: (() => void) | undefined;
   /** When Slurm is asked next. */
   #dueMs = Number.POSITIVE_INFINITY;
   #turning: Promise<void> | undefined;
@@ -158,7 +160,7 @@ export class Pilots {
   setBusy(nodes: ReadonlyMap<string, number>): void {
     this.#count();
     this.#need.setBusy(nodes);
-    this.#saveBill(MANY_CHANGES_MS);
+    this.#noteIdle();
     this.#consider();
   }
 
@@ -227,6 +229,7 @@ export class Pilots {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#stopTimer();
+    this.#saveTimer?.();
     this.#count();
     this.#list.save();
   }
@@ -282,7 +285,8 @@ export class Pilots {
       await this.#giveBackIdle();
       await this.#retire(leaving);
       await this.#submitNext(wasRequested);
-      this.#saveBill(SAVE_BILL_MS);
+      const isOld = this.#setup.clock.nowMs() >= this.#billSavedMs + SAVE_BILL_MS;
+      if (this.#inUse.length > 0 && isOld) this.#saveBill();
       this.#list.retry();
       this.#telling.answered();
     } catch (error) {
@@ -495,14 +499,24 @@ export class Pilots {
   }
 
   /** After a front end that is killed, as many nodes count as idle as were when it saved last. */
-  #saveBill(afterMs: number): void {
-    const nowMs = this.#setup.clock.nowMs();
-    if (this.#inUse.length === 0 || nowMs < this.#billSavedMs + afterMs) return;
-    this.#billSavedMs = nowMs;
+  #noteIdle(): void {
+    let isOther = false;
     for (const pilot of this.#inUse) {
       const { name, nodes } = pilot.allocation!;
-      pilot.idleNodes = this.#idleNodesOf(name, nodes.length);
+      const idle = this.#idleNodesOf(name, nodes.length);
+      isOther ||= pilot.idleNodes !== idle;
+      pilot.idleNodes = idle;
     }
+    if (!isOther || this.#saveTimer !== undefined) return;
+    const { clock } = this.#setup;
+    const atMs = Math.max(clock.nowMs(), this.#billSavedMs + MANY_CHANGES_MS);
+    this.#saveTimer = clock.at(atMs, () => this.#saveBill());
+  }
+
+  #saveBill(): void {
+    this.#saveTimer?.();
+    this.#saveTimer = undefined;
+    this.#billSavedMs = this.#setup.clock.nowMs();
     this.#list.save();
   }
 

@@ -237,7 +237,15 @@ export class Stage {
     this.pilots.setBusy(new Map([...this.inUse].map((name) => [name, of(name)])));
   }
 
-  /** A front end starts, as after the death of the one before. */
+  /** Only what it has saved is left. */
+  killFrontEnd(): void {
+    const { stored } = this;
+    this.pilots.close();
+    this.stored = stored;
+    this.startFrontEnd();
+  }
+
+  /** A front end starts, after the one before has ended. */
   startFrontEnd(): void {
     this.slurm.unixS = () => this.clock.unixMs() / 1000;
     this.pilots?.close();

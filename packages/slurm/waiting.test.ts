@@ -17,7 +17,7 @@ const used = (jobId: string): Pilot => {
 test("which pilot takes the jobs that wait for the end of those in use", () => {
   const inUse = used("4");
   expect(nextText([inUse, used("5")], true, false)).toBe(
-    "another pilot follows as soon as none of the pilots 4 and 5 can hold what waits; Slurm decides when it starts, so there is no forecast",
+    "another pilot follows when none of the pilots 4 and 5 can hold what waits, and there is room for it; Slurm decides when it starts, so there is no forecast",
   );
   expect(nextText([inUse, pilot("5", "PENDING", "Resources")], true, false)).toBe(
     "the next pilot, 5, is pending in Slurm (Resources); Slurm decides when it starts, so there is no forecast",
@@ -26,7 +26,7 @@ test("which pilot takes the jobs that wait for the end of those in use", () => {
     "the next pilot is being submitted; Slurm decides when it starts, so there is no forecast",
   );
   expect(nextText([inUse], true, false)).toBe(
-    "another pilot follows as soon as pilot 4 cannot hold what waits; Slurm decides when it starts, so there is no forecast",
+    "another pilot follows when pilot 4 cannot hold what waits, and there is room for it; Slurm decides when it starts, so there is no forecast",
   );
   expect(nextText([inUse], false, false)).toContain("no other pilot follows");
   expect(nextText([inUse, { ...pilot("5", "RUNNING"), isGivenUp: true }], false, false)).toContain(

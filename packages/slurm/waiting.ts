@@ -114,7 +114,8 @@ export function nextText(pilots: readonly Pilot[], mayAdd: boolean, isForLost: b
     return `pilot ${ids} has lost nodes; it goes back when nothing runs on it, and then another pilot is asked for; ${patience}`;
   }
   const holds = isOne ? `pilot ${ids} cannot hold` : `none of the pilots ${ids} can hold`;
-  if (mayAdd) return `another pilot follows as soon as ${holds} what waits; ${slurmDecides}`;
+  if (mayAdd)
+    return `another pilot follows when ${holds} what waits, and there is room for it; ${slurmDecides}`;
   return 'no other pilot follows: "tutti allocations start" asks for one when this one has ended';
 }
 

@@ -119,7 +119,7 @@ class SshCluster implements Cluster {
     }));
     const most = mostMemoryFor({ tasks, threads }, hosts);
     if (most === 0 || memoryBytes <= most) return undefined;
-    return `${tasks === 1 ? "one task" : plural(tasks, "task")} can have at most ${(most / 2 ** 30).toFixed(1)} GiB of memory on these hosts`;
+    return `${tasks === 1 ? "one task" : plural(tasks, "task")} can have at most ${(Math.floor(most / 2 ** 30 / 0.1) * 0.1).toFixed(1)} GiB of memory on these hosts`;
   };
 
   /** Of all hosts, as far as they are known. */
@@ -131,10 +131,9 @@ class SshCluster implements Cluster {
     return this.#setup.content.owner;
   }
 
-  /** Those that have never answered. */
+  /** Those that have never answered, or did so while jobs ran. */
   get awaited(): readonly string[] {
-    const { hosts, content } = this.#setup;
-    return hosts.flatMap(({ node }) => (content.hosts[node] === undefined ? [node] : []));
+    return this.#setup.hosts.filter((host) => !this.#nodes.includes(host)).map(({ node }) => node);
   }
 
   get allocations(): AllocationState[] {

@@ -45,14 +45,16 @@ export function drainText({ sinceMs, by, reason }: Drain): string {
 /** How many nodes there are, and how many do not answer. */
 export function nodesText(nodes: readonly NodeAnswer[]): string {
   const parts = (["up", "silent", "lost"] as const).flatMap((state) => {
-    const count = nodes.filter((node) => node.state === state).length;
+    const count = nodes.filter((node) => node.state === state && !node.isAwaited).length;
     return count === 0 ? [] : [`${count} ${state}`];
   });
+  const awaited = nodes.filter(({ isAwaited }) => isAwaited).length;
+  if (awaited > 0) parts.push(`${awaited} awaited`);
   return parts.length === 0 ? "none now" : parts.join(", ");
 }
 
 /** A node: whether it answers, and how exactly it turns the rows at the same time as the others. */
-export function nodeText({ node, state, cpus, uncertaintyMs, ...skew }: NodeAnswer): string {
+export function nodeText({ node, state, isAwaited, cpus, uncertaintyMs, ...skew }: NodeAnswer): string {
   // Where a batch system places jobs, no clock is measured. Offsets are between times since the last boot.
   const clock = uncertaintyMs === undefined ? "" : `, clock known to ± ${uncertaintyMs.toFixed(2)} ms`;
   const { skewP50Ms, skewP99Ms } = skew;
@@ -60,14 +62,14 @@ export function nodeText({ node, state, cpus, uncertaintyMs, ...skew }: NodeAnsw
     skewP50Ms === undefined || skewP99Ms === undefined
       ? ""
       : `, slots begin ${skewP50Ms.toFixed(1)} ms after the first node (p50), ${skewP99Ms.toFixed(1)} ms (p99)`;
-  return `${visibleLine(node)} ${state}, ${plural(cpus, "CPU")}${clock}${late}`;
+  return `${visibleLine(node)} ${isAwaited ? "awaited" : state}, ${plural(cpus, "CPU")}${clock}${late}`;
 }
 
 /** What is wrong with nodes, one sentence each; empty if nothing is. */
 export function nodeWarnings(nodes: readonly NodeAnswer[]): string[] {
   return nodes.flatMap(({ node, state, isAwaited, isUncertain, uncertaintyMs = 0 }) => {
     const name = visibleLine(node);
-    if (isAwaited) return [`Node ${name} has not answered yet: it takes part when it has, and no job runs.`];
+    if (isAwaited) return [`Node ${name} takes no part yet: it does when it has answered and no job runs.`];
     if (state === "silent")
       return [`Node ${name} does not answer: its gangs are stopped on their other nodes.`];
     if (state === "lost")

@@ -470,9 +470,9 @@ describeWithHosts("what cannot work", () => {
     expect(scheduler.output).toContain("schedules 2 nodes reached by ssh, of which 1 answers:");
     expect(scheduler.output).toMatch(/host h2 cannot be reached \(.*; is it on\? try ssh -F \S+ h2 true\)/);
     const status = (await scheduler.tutti(["status"])).replace(/\s+/g, " ");
-    expect(status).toContain("Node h2 has not answered yet: it takes part when it has, and no job runs.");
+    expect(status).toContain("Node h2 takes no part yet: it does when it has answered and no job runs.");
     expect((await scheduler.run(["allocations", "off", "h2"])).stderr).toContain(
-      "node h2 has never answered, so no job runs there",
+      "node h2 takes no part yet, so no job runs there",
     );
     hosts.join("h2");
     await scheduler.up(2);

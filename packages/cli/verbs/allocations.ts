@@ -48,9 +48,7 @@ export function configure(command: Command): void {
         : `${allocationLines("pilots" in answer ? byNewNames(answer) : answer).join("\n")}\n`,
     next: (answer, { words: [action] }) => {
       if (action !== "start" || !("allocations" in answer)) return undefined;
-      return answer.allocations.length === 0
-        ? "tutti: nodes are asked for"
-        : "tutti: there are nodes; others are asked for when jobs need them";
+      return answer.allocations.length === 0 ? "tutti: nodes are asked for" : undefined;
     },
   });
 }

@@ -74,7 +74,7 @@ export async function readMachine(client: Client): Promise<Machine> {
         mostCpus,
       })),
     ),
-    nodes: status.nodes?.map(({ node }) => node) ?? [nodeName()],
+    nodes: status.nodes?.filter(({ isAwaited }) => !isAwaited).map(({ node }) => node) ?? [nodeName()],
     cpus: status.cpus,
     busyCpus,
     memoryMiB: Math.floor(totalmem() / 2 ** 20),

@@ -199,7 +199,7 @@ export interface NodeSource {
   readonly next?: string | undefined;
   /** That allocations are on their way, as a clause; undefined: none is. */
   readonly coming?: string | undefined;
-  /** Nodes that have never answered, and take no part before they do. Left out: none. */
+  /** Nodes that take no part yet, as they have never answered, or did while jobs ran. Left out: none. */
   readonly awaited?: readonly string[];
   /** Left out: nodes cost nothing. */
   readonly bill?: Bill;

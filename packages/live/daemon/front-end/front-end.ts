@@ -238,8 +238,8 @@ export class FrontEnd implements Service {
     }
     // From now on, nothing starts.
     this.#cycles.drain();
-    const notEnded = await drain(killJobs, ending);
     const givenBack = namesPaidFor(nodeSource);
+    const notEnded = await drain(killJobs, ending);
     const notReleased = await nodeSource?.release().then(
       () => undefined,
       ({ message }: Error) => message,
@@ -482,7 +482,9 @@ function submissionLimits(
 /** Of the allocations that cost something, such as pilots of Slurm; a host of ssh is nobody's for a while. */
 function namesPaidFor(source: NodeSource | undefined): string[] {
   if (source?.bill === undefined) return [];
-  return source.allocations.flatMap(({ name }) => (name === undefined ? [] : [name]));
+  return source.allocations.flatMap(({ name, nodes }) =>
+    name === undefined || nodes.length === 0 ? [] : [name],
+  );
 }
 
 const NO_ALLOCATIONS = refuse(

@@ -28,7 +28,7 @@ export function sayOff(
   for (const name of nodes) {
     const state = health.find(({ node }) => node === name)?.state;
     if (executor.nodeSource?.awaited?.includes(name)) {
-      const why = `node ${name} has never answered, so no job runs there`;
+      const why = `node ${name} takes no part yet, so no job runs there`;
       return refuse("wrong-state", `Cannot ${action}: ${why}`);
     }
     if (state === undefined) {

@@ -75,7 +75,7 @@ export class Queries {
       case "capacity-threads":
         return `waits for nodes for ${tasksText(obstacle)}; there is room for ${obstacle.present} of them now`;
       case "capacity-memory":
-        return `waits for more memory than ${obstacle.parts === undefined ? "all nodes have" : "a pilot has"} now`;
+        return `waits for more memory than ${obstacle.parts === undefined ? "the nodes have for it" : "a pilot has"} now`;
       case "capacity-units": {
         const { resource, needed, present, configured } = obstacle;
         return configured < needed

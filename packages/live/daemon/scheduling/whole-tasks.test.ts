@@ -14,7 +14,7 @@ test.each([
     ],
     30,
   ],
-  // Two on the larger one with 15 each, or one on each with 10 each.
+  // Two on the larger one with 15 each.
   [
     2,
     1,
@@ -24,7 +24,7 @@ test.each([
     ],
     30,
   ],
-  // Three on the larger one would be 10 each, and its CPUs are two; one more goes to the other.
+  // Two on the larger one, and one on the other, with 10 each.
   [
     3,
     1,
@@ -34,6 +34,16 @@ test.each([
     ],
     30,
   ],
+  // Two on each with 10 each, or all for the program on one.
+  [
+    4,
+    1,
+    [
+      [2, 20],
+      [2, 30],
+    ],
+    40,
+  ],
   [
     4,
     1,
@@ -41,17 +51,17 @@ test.each([
       [2, 10],
       [2, 30],
     ],
-    20,
+    30,
   ],
   // A node has room for one task of two threads.
   [
     2,
     2,
     [
-      [2, 10],
+      [2, 20],
       [2, 30],
     ],
-    20,
+    40,
   ],
   [
     2,

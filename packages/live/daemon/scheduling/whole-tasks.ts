@@ -23,7 +23,7 @@ const HALVINGS = 60;
 
 /**
  * The most memory that a gang can have on these nodes if they have no other: each of its tasks has the same
- * share of it, on the node of the task.
+ * share of it, on the node of the task, or the program on the first node has all of it.
  */
 export function mostMemoryFor(
   { tasks, threads }: { readonly tasks: number; readonly threads: number },
@@ -41,7 +41,7 @@ export function mostMemoryFor(
     if (holds(middle)) most = middle;
     else tooMuch = middle;
   }
-  return Math.round(tasks * most);
+  return most === 0 ? 0 : Math.max(Math.round(tasks * most), ...nodes.map(({ memoryBytes }) => memoryBytes));
 }
 
 /**
