@@ -136,7 +136,7 @@ try {
     ["node-hours used", hours(bill?.usedNodeMs), "used"],
     ["node-hours idle", hours(bill?.idleNodeMs), "idle"],
     ["node-hours asked for", hours(bill?.askedNodeMs), "asked"],
-    ["pilots", pilots.size, "pilots"],
+    ["pilots, as seen every 5 s", pilots.size, "pilots"],
   ] as const;
   for (const [name, real, measure] of rows) {
     const expected = simulated.get(measure) ?? Number.NaN;
