@@ -295,7 +295,7 @@ describe("pilots", () => {
     const { idleNodeMs } = stage.pilots.bill;
     expect(idleNodeMs).toBeGreaterThanOrEqual(before);
     expect(idleNodeMs).toBeLessThan(4 * 15 * S + 3 * 65 * S);
-    // Gangs begin on all nodes, and soon after, the scheduler is ended for an hour: no node was idle.
+    // Gangs begin on all nodes, and soon after, the scheduler is ended for half an hour: no node was idle.
     stage.setBusy({ "1": 3 });
     stage.setBusy({ "1": 4 });
     const then = stage.pilots.bill.idleNodeMs;

@@ -3,84 +3,27 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mostMemoryFor, roomFor, sizeForTasks } from "./whole-tasks.ts";
 
+/** CPUs and bytes. */
+const SMALL = [2, 10] as const;
+const MIDDLE = [2, 20] as const;
+const LARGE = [2, 30] as const;
+const SINGLE = [1, 1000] as const;
+
 test.each([
   // One task is on one node, so it has the larger one's memory at most.
-  [
-    1,
-    1,
-    [
-      [2, 10],
-      [2, 30],
-    ],
-    30,
-  ],
+  [1, 1, [SMALL, LARGE], 30],
   // Two on the larger one with 15 each.
-  [
-    2,
-    1,
-    [
-      [2, 10],
-      [2, 30],
-    ],
-    30,
-  ],
+  [2, 1, [SMALL, LARGE], 30],
   // Two on the larger one, and one on the other, with 10 each.
-  [
-    3,
-    1,
-    [
-      [2, 10],
-      [2, 30],
-    ],
-    30,
-  ],
-  // Two on each with 10 each, or all for the program on one.
-  [
-    4,
-    1,
-    [
-      [2, 20],
-      [2, 30],
-    ],
-    40,
-  ],
-  [
-    4,
-    1,
-    [
-      [2, 10],
-      [2, 30],
-    ],
-    30,
-  ],
+  [3, 1, [SMALL, LARGE], 30],
+  // Two on each with 10 each.
+  [4, 1, [MIDDLE, LARGE], 40],
+  // Two on each would have 5 each; the program on one has all of it.
+  [4, 1, [SMALL, LARGE], 30],
   // A node has room for one task of two threads.
-  [
-    2,
-    2,
-    [
-      [2, 20],
-      [2, 30],
-    ],
-    40,
-  ],
-  [
-    2,
-    1,
-    [
-      [1, 1000],
-      [1, 1000],
-    ],
-    2000,
-  ],
-  [
-    1,
-    4,
-    [
-      [2, 10],
-      [2, 30],
-    ],
-    0,
-  ],
+  [2, 2, [MIDDLE, LARGE], 40],
+  [2, 1, [SINGLE, SINGLE], 2000],
+  [1, 4, [SMALL, LARGE], 0],
   [1, 1, [], 0],
 ] as const)(
   "%i tasks of %i threads on nodes of %j CPUs and bytes have at most %i bytes",
