@@ -450,6 +450,7 @@ class JobOptions(TypedDict, total=False):
     notify: Union[str, Iterable[str]]
     output: Path
     error: Path
+    open_mode: Literal["append", "truncate"]
     cwd: Path
     env: Mapping[str, str]
 
@@ -481,6 +482,7 @@ _JOB_FIELDS: Dict[str, Tuple[str, str]] = {
     "notify": ("notify", "events"),
     "output": ("stdout", "path"),
     "error": ("stderr", "path"),
+    "open_mode": ("openMode", "choice"),
     "cwd": ("cwd", "folder"),
     "env": ("env", "environment"),
 }

@@ -55,7 +55,7 @@ echo "$SLURM_JOB_PARTITION $SLURM_JOB_NODELIST $SLURM_NNODES $SLURM_CPUS_ON_NODE
 scontrol show job $SLURM_JOB_ID | grep -o 'TimeLimit=[^ ]*'`;
     const { status, stdout, stderr } = await batch(lines);
     expect(stderr).toMatch(
-      /^sbatch: -p compute: ignored, there is no queue compute; there are short, long, batch$/m,
+      /^sbatch: --partition=compute: ignored, there is no queue compute; there are short, long, batch$/m,
     );
     expect(stderr).toMatch(/^sbatch: --account=physics: ignored/m);
     expect(stdout).toMatch(/^Submitted batch job \d+\n$/);
@@ -128,6 +128,68 @@ echo $SLURM_OPEN_MODE`;
       "sbatch: error: Batch job submission failed: Invalid node name specified",
     ]);
     expect(refusals.map(({ status, stdout }) => [status, stdout])).toEqual(refusals.map(() => [1, ""]));
+  });
+});
+
+describe("tutti submit of a script for Slurm", () => {
+  const tutti = (...words: string[]) =>
+    startTutti(site.socket, words, { cwd: site.folder, env: { XDG_DATA_HOME: join(site.folder, "data") } })
+      .result;
+
+  test("is sbatch: the same variables, files and restarts", async () => {
+    const lines = `#SBATCH -J door -p elsewhere,batch -n 2 --mem-per-cpu=20M -t 5
+echo "start $SLURM_RESTART_COUNT"
+echo "to standard error" >&2
+[ -n "$SLURM_RESTART_COUNT" ] || { scontrol requeue $SLURM_JOB_ID; sleep 60; }
+srun -l echo rank
+env | grep ^SLURM | sort`;
+    writeFileSync(join(site.folder, "door.sh"), script(lines));
+    const bySbatch = (await batch(lines, "--parsable")).stdout.trim();
+    const submitted = await tutti("submit", "--parsable", "door.sh");
+    expect(submitted).toMatchObject({ status: 0, stderr: "" });
+    const number = submitted.stdout.trim();
+    expect(await tutti("wait", number)).toMatchObject({ status: 0 });
+    const [expected, found] = [bySbatch, number].map((job) =>
+      read(`slurm-${job}.out`).replaceAll(new RegExp(`\\b${job}\\b`, "g"), "JOB"),
+    );
+    expect(expected).toMatch(/^start 1\nto standard error\n(?:[01]: rank\n){2}SLURMD_NODENAME=/);
+    expect(expected).toContain("SLURM_JOB_PARTITION=long\n");
+    expect(found).toBe(expected);
+  });
+
+  test("its own options win over #TUTTI lines, and these over #SBATCH lines", async () => {
+    const lines = `#SBATCH -o slurm.out -J slurm -n 2 --comment=x
+#TUTTI --name tutti -n 1
+echo "$SLURM_JOB_NAME $SLURM_NTASKS"`;
+    writeFileSync(join(site.folder, "three.sh"), script(lines));
+    writeFileSync(join(site.folder, "own.out"), "before\n");
+    const { stdout } = await tutti(
+      "submit",
+      "--parsable",
+      "-o",
+      "own.out",
+      "--open-mode",
+      "append",
+      "three.sh",
+    );
+    expect(await tutti("wait", stdout.trim())).toMatchObject({ status: 0 });
+    expect(read("own.out")).toBe("before\ntutti 1\n");
+  });
+
+  test("an output file that is there is truncated, as by sbatch", async () => {
+    writeFileSync(join(site.folder, "over.sh"), script("#SBATCH -o over.out\necho new"));
+    writeFileSync(join(site.folder, "over.out"), "before\n");
+    const { stdout } = await tutti("submit", "--parsable", "over.sh");
+    expect(await tutti("wait", stdout.trim())).toMatchObject({ status: 0 });
+    expect(read("over.out")).toBe("new\n");
+  });
+
+  test("what is not there is refused by the line that asks for it", async () => {
+    writeFileSync(join(site.folder, "fussy.sh"), script("#SBATCH -n 1 -C skylake\necho"));
+    expect(await tutti("submit", "fussy.sh")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('Cannot use the line "#SBATCH -C skylake": there are no features'),
+    });
   });
 });
 

@@ -12,6 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { UsageError } from "./errors.ts";
@@ -56,6 +57,7 @@ export function makeNames(folder: string): { readonly folder: string; readonly n
   for (const name of names) {
     const file = join(own, name);
     const text = launcher(name, own, program);
+    if (isThere(file, text)) continue;
     // A launcher that is running keeps its old file.
     const draft = `${file}.${process.pid}`;
     try {
@@ -70,11 +72,29 @@ export function makeNames(folder: string): { readonly folder: string; readonly n
   return { folder: own, names };
 }
 
+/**
+ * The user's own folder of these names, made or renewed where needed. Jobs of scripts for Slurm have it first
+ * on their PATH.
+ */
+export function ownNames(): string {
+  const { XDG_DATA_HOME } = process.env;
+  const data = XDG_DATA_HOME?.startsWith("/") ? XDG_DATA_HOME : join(homedir(), ".local/share");
+  return makeNames(join(data, "tutti/slurm-names")).folder;
+}
+
 function isForeign(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return false;
   if (!stats.isFile()) return true;
   return !MARKS.includes(readFileSync(path, "utf8").split("\n")[1]);
+}
+
+function isThere(file: string, text: string): boolean {
+  try {
+    return readFileSync(file, "utf8") === text;
+  } catch {
+    return false;
+  }
 }
 
 /** From the bundle and from the sources, the program is above this file. */

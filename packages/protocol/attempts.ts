@@ -109,6 +109,8 @@ const launchFields = {
   /** Absolute; parent folders exist. The shim opens it for appending. Never a pipe. */
   stdout: absolutePath,
   stderr: absolutePath,
+  /** truncate: the shim empties both files first. Conductors of earlier versions ignore it. */
+  openMode: optional(oneOf("append", "truncate")),
   /**
    * User and group of the job. A conductor that runs as root refuses a launch without them; any other
    * refuses a launch for a user other than its own. Left out in attempts of the first release: the

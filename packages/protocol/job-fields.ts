@@ -467,6 +467,18 @@ export const JOB_FIELDS = {
     isAlways: true,
     option: [FILES, "-e, --error <file>", "file for standard error"],
   },
+  openMode: {
+    kind: "choice",
+    choices: ["append", "truncate"],
+    request:
+      "What each start does with output files that are there: append to them, or truncate them first. Default: append",
+    answer: "What each start does with output files that are there; default: append",
+    option: [
+      FILES,
+      "--open-mode <how>",
+      "append to output files that are there, or truncate them at each start (default: append, with #SBATCH lines truncate)",
+    ],
+  },
   cwd: {
     kind: "folder",
     request: "Working directory, absolute",

@@ -1,10 +1,10 @@
+import { parseJobName } from "@tutti/cli/live/slurm-numbers.ts";
 import { slurmWords } from "@tutti/cli/options/job-script.ts";
 import { expandHostlist } from "@tutti/slurm/formats/hostlist.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseWords } from "./command.ts";
 import { srun } from "./commands/srun.ts";
-import { parseJobName } from "./job/select.ts";
 import { foldHosts } from "./text/hostlist.ts";
 import { limitMs, longDuration, parseTime, shortDuration } from "./text/times.ts";
 

@@ -3,7 +3,7 @@ import { interpreterOf, readJobScript, splitWords } from "./job-script.ts";
 
 describe("readJobScript()", () => {
   test("reads #TUTTI lines before the first command, in order", () => {
-    const { words, warnings } = readJobScript(`#!/bin/bash
+    const { words, slurm } = readJobScript(`#!/bin/bash
 # a remark
 #TUTTI -n 4 --time 10m
 #TUTTI --name "two words"   # and a remark
@@ -13,11 +13,14 @@ describe("readJobScript()", () => {
 #TUTTI -n 99
 `);
     expect(words).toEqual(["-n", "4", "--time", "10m", "--name", "two words", "--hold"]);
-    expect(warnings).toEqual([]);
+    expect(slurm).toBeUndefined();
   });
 
-  test("#TUTTI lines win over #SBATCH lines, and similar comments are ignored", () => {
-    expect(readJobScript("#SBATCH -n 2\n#TUTTI -n 3\n").words).toEqual(["--tasks", "2", "-n", "3"]);
+  test("#TUTTI and #SBATCH lines are read separately, and similar comments are ignored", () => {
+    expect(readJobScript("#SBATCH -n 2\n#TUTTI -n 3\n")).toMatchObject({
+      words: ["-n", "3"],
+      slurm: { given: [{ name: "ntasks", value: "2", text: "#SBATCH -n 2" }] },
+    });
     expect(readJobScript("#SBATCHX -n 2\n##TUTTI -n 3\n #TUTTI -n 4\n").words).toEqual([]);
     expect(readJobScript("#TUTTI -n 2\r\n#TUTTI --hold\r\n").words).toEqual(["-n", "2", "--hold"]);
   });

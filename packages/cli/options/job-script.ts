@@ -1,43 +1,38 @@
 /**
- * Reads the options in job scripts. A line that begins with `#TUTTI` contains options of `tutti submit`.
- * Common `#SBATCH` lines of Slurm work too (slurm-options.ts). As in Slurm, options end at the first command.
+ * Reads the options in job scripts. A line that begins with `#TUTTI` contains options of `tutti submit`,
+ * one with `#SBATCH` those of Slurm's sbatch (slurm-job.ts). As in Slurm, options end at the first command.
  */
-import { readWords } from "./getopt.ts";
-import { SBATCH_OPTIONS, SlurmOptions } from "./slurm-options.ts";
-import type { Partitions } from "./slurm-queue.ts";
+import { type Parsed, readWords } from "./getopt.ts";
+import { SBATCH_OPTIONS } from "./slurm-options.ts";
 
 /** The options in a script. */
 interface ScriptOptions {
-  /** Words of the command line of `tutti submit`. */
+  /** Words of the command line of `tutti submit`, from the `#TUTTI` lines. */
   readonly words: readonly string[];
   /** The `#TUTTI` lines as they are in the script. */
   readonly lines: readonly string[];
-  /** Messages about lines that are ignored or mean something else here. */
-  readonly warnings: readonly string[];
-  /** Whether the script was written for Slurm and may therefore read Slurm's variables. */
-  readonly isForSlurm: boolean;
-  /** Those of `#SBATCH` lines. */
-  readonly partitions: Partitions | undefined;
+  /** Options of sbatch, from the `#SBATCH` lines; undefined without such lines. */
+  readonly slurm: Parsed | undefined;
 }
 
-/** @throws UsageError for a line of Slurm that cannot be read */
 export function readJobScript(text: string): ScriptOptions {
-  const words: string[] = [];
-  const lines: string[] = [];
-  let isForSlurm = false;
-  const slurm = new SlurmOptions();
-  for (const { line, kind, words: ofLine } of optionLines(text)) {
-    if (kind === "TUTTI") {
-      lines.push(line);
-      words.push(...ofLine);
-    } else {
-      isForSlurm = true;
-      slurm.read(readWords({ options: SBATCH_OPTIONS }, ofLine));
-    }
-  }
-  // #TUTTI lines come last, so they override #SBATCH lines.
-  const { warnings, partitions } = slurm;
-  return { words: [...slurm.words(), ...words], lines, warnings, isForSlurm, partitions };
+  const all = [...optionLines(text)];
+  const own = all.filter(({ kind }) => kind === "TUTTI");
+  const ofSlurm = all.filter(({ kind }) => kind === "SBATCH");
+  const parsed = ofSlurm.map(({ words }) => readWords({ options: SBATCH_OPTIONS }, words));
+  return {
+    words: own.flatMap(({ words }) => words),
+    lines: own.map(({ line }) => line),
+    slurm:
+      parsed.length === 0
+        ? undefined
+        : {
+            given: parsed.flatMap(({ given }) =>
+              given.map((option) => ({ ...option, text: `#SBATCH ${option.text}` })),
+            ),
+            words: parsed.flatMap(({ words }) => words.map((word) => `#SBATCH ${word}`)),
+          },
+  };
 }
 
 /** The words of options in `#SBATCH` lines. */

@@ -2,13 +2,25 @@ import { userInfo } from "node:os";
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../errors.ts";
 import { readJobScript } from "./job-script.ts";
+import { merged } from "./slurm-given.ts";
+import { dependencyWords, ownWords, SCRIPT_VOICE } from "./slurm-job.ts";
 
-const wordsOf = (...lines: string[]) =>
-  readJobScript(lines.map((line) => `#SBATCH ${line}\n`).join("")).words;
+/** The words of `tutti submit` for a script, with what is said about its lines. */
+function readScript(text: string) {
+  const { words, slurm } = readJobScript(text);
+  const warnings: string[] = [];
+  const given = merged(slurm?.given ?? []);
+  const voice = { ...SCRIPT_VOICE, remark: (remark: string) => warnings.push(remark) };
+  const ofSlurm = slurm === undefined ? [] : ownWords(given, voice, slurm.words);
+  const after = dependencyWords(given.get("dependency"), voice);
+  return { words: [...ofSlurm, ...after, ...words], warnings, given, isForSlurm: slurm !== undefined };
+}
+
+const wordsOf = (...lines: string[]) => readScript(lines.map((line) => `#SBATCH ${line}\n`).join("")).words;
 
 describe("#SBATCH lines", () => {
   test("short and long, with and without a blank, are understood", () => {
-    const { words, warnings, isForSlurm, partitions } = readJobScript(`#!/bin/sh
+    const { words, warnings, isForSlurm, given } = readScript(`#!/bin/sh
 #SBATCH -n4
 #SBATCH -c 2
 #SBATCH -N 1
@@ -28,14 +40,14 @@ srun ./a.out
       ...["--name", "my job"],
       ...["--output", "out-%j.txt", "--error", "err-%4A_%a.txt"],
       ...["--array", "1-10%2"],
-      ...["--after", "12,13,any:14"],
       ...["--cwd", "/tmp", "--hold"],
       ...["--tasks", "4", "--threads", "2"],
       ...["--mem", "2048M"],
+      ...["--after", "12,13,any:14"],
     ]);
     expect([warnings, isForSlurm]).toEqual([[], true]);
-    expect(partitions).toEqual({ names: ["short", "long"], text: "#SBATCH -p short,long" });
-    expect(readJobScript("#TUTTI -n 2\n").isForSlurm).toBe(false);
+    expect(given.get("partition")).toMatchObject({ value: "short,long", text: "#SBATCH -p short,long" });
+    expect(readScript("#TUTTI -n 2\n").isForSlurm).toBe(false);
   });
 
   test("tasks per node and memory per CPU are multiplied", () => {
@@ -68,21 +80,21 @@ srun ./a.out
   });
 
   test("unsupported options are named in one line, and the others still work", () => {
-    const { words, warnings } = readJobScript(`#SBATCH --gres-flags=none
+    const { words, warnings } = readScript(`#SBATCH --gres-flags=none
 #SBATCH --exclusive
 #SBATCH -N 2
 #SBATCH -o %A_%t.out
+#SBATCH -e %i.err
 #SBATCH --nodelist n1
 #SBATCH --begin=16:00 --requeue
 #SBATCH -t 5
 `);
-    expect(words).toEqual(["--begin", "16:00", "--time", "5m", "--tasks", "2"]);
+    expect(words).toEqual(["--output", "%A_0.out", "--begin", "16:00", "--time", "5m", "--tasks", "2"]);
     expect(warnings).toEqual([
       "#SBATCH --exclusive: ignored; a job always has its CPUs to itself while its row runs",
       "#SBATCH -N 2: the scheduler chooses the nodes that provide the CPUs; on a cluster, -c with the CPUs of a node gives each task a node",
-      "#SBATCH -o %A_%t.out: ignored; %t is not supported here, only %j, %A, %a, %x, %u and %N",
-      "#SBATCH --requeue: ignored; --retries 3 lets a job start again after it was lost or requeued",
-      "#SBATCH --gres-flags=none, --nodelist n1: ignored, not supported here",
+      "#SBATCH -e %i.err: ignored; %i is not supported here, only %j, %A, %a, %x, %u and %N",
+      "#SBATCH --gres-flags=none: ignored, not supported here",
     ]);
   });
 
@@ -98,7 +110,7 @@ srun ./a.out
       "start,end,fail",
     ]);
     expect(wordsOf("--mail-type=NONE --mail-user=a@b")).toEqual([]);
-    const { words, warnings } = readJobScript("#SBATCH --mail-type=END,TIME_LIMIT_80 --mail-user=a@b\n");
+    const { words, warnings } = readScript("#SBATCH --mail-type=END,TIME_LIMIT_80 --mail-user=a@b\n");
     expect(words).toEqual(["--mail", "a@b", "--notify", "end"]);
     expect(warnings).toEqual([
       "#SBATCH --mail-type=END,TIME_LIMIT_80: TIME_LIMIT_80 is ignored; expected NONE, or BEGIN, END, FAIL and ALL, separated by commas",
@@ -112,7 +124,7 @@ srun ./a.out
       '--mail-user=$USER@b: no mail to "$USER@b", expected mail addresses such as ada@example.org or ada, separated by commas',
     ],
   ])("%s asks for no mail, and the job runs", (line, remark) => {
-    expect(readJobScript(`#SBATCH ${line}\n`)).toMatchObject({ words: [], warnings: [`#SBATCH ${remark}`] });
+    expect(readScript(`#SBATCH ${line}\n`)).toMatchObject({ words: [], warnings: [`#SBATCH ${remark}`] });
   });
 
   test("limits are whole minutes, rounded up as sbatch does", () => {
@@ -123,12 +135,10 @@ srun ./a.out
   });
 
   test("what Tutti always does is no reason for a remark, and what is done otherwise is said", () => {
-    const warningsOf = (line: string) => readJobScript(`#SBATCH ${line}\n`).warnings;
+    const warningsOf = (line: string) => readScript(`#SBATCH ${line}\n`).warnings;
     expect(warningsOf("--open-mode=append")).toEqual([]);
     expect(warningsOf("--no-requeue")).toEqual([]);
-    expect(warningsOf("--open-mode=truncate")).toEqual([
-      "#SBATCH --open-mode=truncate: ignored; output is always appended to an existing file",
-    ]);
+    expect(wordsOf("--open-mode=append", "--open-mode=T")).toEqual(["--open-mode", "truncate"]);
     expect(warningsOf("--nice=5")).toEqual(["#SBATCH --nice=5: ignored; use --priority"]);
   });
 
@@ -142,7 +152,7 @@ srun ./a.out
     ["-d after:5+10", "afterok, afterany"],
     ["--dependency=afterok:1?afterany:2", "afterok, afterany"],
     ["--dependency=expand:1", "afterok, afterany"],
-    ["-J", "a value"],
+    ["--open-mode=over", "append or truncate"],
     ["--mail-type=SOMETIMES", "NONE, or BEGIN"],
     ["--begin=later", "a time such as 23:00"],
   ])("%s is refused, since without it the job would be a different one", (line, expected) => {
@@ -178,7 +188,7 @@ describe("GPUs and licences in #SBATCH lines", () => {
   );
 
   test("a type is ignored, and said so", () => {
-    expect(readJobScript("#SBATCH --gres=gpu:a100:2\n").warnings).toEqual([
+    expect(readScript("#SBATCH --gres=gpu:a100:2\n").warnings).toEqual([
       "#SBATCH --gres=gpu:a100:2: a100 is ignored; any gpu will do",
     ]);
   });

@@ -10,9 +10,7 @@ import { areMailAddresses, MAIL_ADDRESSES, type NewsEvent } from "@tutti/protoco
 import { parseUse, useText } from "@tutti/protocol/resources.ts";
 import { slurmSeconds } from "@tutti/protocol/slurm-time.ts";
 import { beginTimeMs } from "@tutti/words/begin-time.ts";
-import { UsageError } from "../errors.ts";
 import type { GivenOption, Parsed } from "./getopt.ts";
-import type { Partitions } from "./slurm-queue.ts";
 
 /** Options of sbatch, srun and salloc, in the form of getopt.ts. */
 export const COMMON_OPTIONS =
@@ -22,7 +20,6 @@ export const SBATCH_OPTIONS = `${COMMON_OPTIONS} array,a= batch= error,e= export
 /** Why an option that people rely on has no effect here. */
 const REMARKS: Readonly<Record<string, string>> = {
   exclusive: "a job always has its CPUs to itself while its row runs",
-  requeue: "--retries 3 lets a job start again after it was lost or requeued",
   nice: "use --priority",
 };
 
@@ -35,6 +32,7 @@ const SIZE = "a size such as 4G, 512M or 2000 (MiB)";
 const BEGIN = "a time such as 23:00, now+1hour, tomorrow or 2026-12-01T08:00";
 const UNITS = "names with numbers, such as gpu:1, gpu:a100:2 or matlab:1";
 const SIGNAL = "a signal and seconds before the time limit, such as USR1@30 or B:USR1@120";
+const OPEN_MODE = "append or truncate";
 const JOBS =
   "afterok, afterany, afternotok or aftercorr with job numbers, or singleton, such as afterok:12:13,afterany:14";
 
@@ -65,18 +63,8 @@ const PASSED_ON: ReadonlyMap<string, string> = new Map(
 
 /** Where options were found, which messages about them say. */
 export interface OptionsOrigin {
-  /** Before an option in a remark. */
-  readonly prefix: string;
   refusal(option: GivenOption, expected: string): Error;
 }
-
-const SCRIPT: OptionsOrigin = {
-  prefix: "#SBATCH ",
-  refusal: ({ text }, expected) =>
-    new UsageError(
-      `Cannot use the line "#SBATCH ${text}": expected ${expected}; correct the line, or put a second # before it`,
-    ),
-};
 
 export class SlurmOptions {
   readonly #origin: OptionsOrigin;
@@ -93,13 +81,12 @@ export class SlurmOptions {
   #memory: string | undefined;
   #memoryPerCpuMiB: number | undefined;
   #environment: string | undefined;
-  #partitions: Partitions | undefined;
   /** Left out: there is no --mail-type. */
   #mailEvents: Set<NewsEvent> | undefined;
   /** The option --mail-user. Left out: the mail goes to the user. */
   #mailUser: { readonly value: string; readonly text: string } | undefined;
 
-  constructor(origin = SCRIPT) {
+  constructor(origin: OptionsOrigin) {
     this.#origin = origin;
   }
 
@@ -107,12 +94,7 @@ export class SlurmOptions {
   get warnings(): readonly string[] {
     const remarks = [...this.#remarks, ...this.#mailRemarks()];
     if (this.#unknown.length === 0) return remarks;
-    return [...remarks, `${this.#origin.prefix}${this.#unknown.join(", ")}: ignored, not supported here`];
-  }
-
-  /** Only the scheduler knows which of them are queues. */
-  get partitions(): Partitions | undefined {
-    return this.#partitions;
+    return [...remarks, `${this.#unknown.join(", ")}: ignored, not supported here`];
   }
 
   /** @throws UsageError */
@@ -158,7 +140,7 @@ export class SlurmOptions {
         this.#nodes = least === undefined ? refuse(WHOLE) : Number(least);
         if (this.#nodes > 1)
           this.#remarks.push(
-            `${this.#origin.prefix}${text}: the scheduler chooses the nodes that provide the CPUs; on a cluster, -c with the CPUs of a node gives each task a node`,
+            `${text}: the scheduler chooses the nodes that provide the CPUs; on a cluster, -c with the CPUs of a node gives each task a node`,
           );
         return;
       }
@@ -218,18 +200,16 @@ export class SlurmOptions {
       case "mail-user":
         this.#mailUser = { value: named(), text };
         return;
-      case "partition":
-        this.#partitions = { names: named().split(","), text: `${this.#origin.prefix}${text}` };
+      case "open-mode":
+        // Slurm looks at the first letter only.
+        if (!/^[at]/i.test(value)) refuse(OPEN_MODE);
+        this.#words.push("--open-mode", /^a/i.test(value) ? "append" : "truncate");
         return;
       default:
-        if (ALWAYS.has(name) || (name === "open-mode" && value === "append")) return;
-        if (name === "open-mode") {
-          this.#remarks.push(
-            `${this.#origin.prefix}${text}: ignored; output is always appended to an existing file`,
-          );
-        } else if (PASSED_ON.has(name)) this.#words.push(PASSED_ON.get(name)!, named());
+        if (ALWAYS.has(name)) return;
+        if (PASSED_ON.has(name)) this.#words.push(PASSED_ON.get(name)!, named());
         else if (REMARKS[name] === undefined) this.#unknown.push(text);
-        else this.#remarks.push(`${this.#origin.prefix}${text}: ignored; ${REMARKS[name]}`);
+        else this.#remarks.push(`${text}: ignored; ${REMARKS[name]}`);
     }
   }
 
@@ -245,8 +225,7 @@ export class SlurmOptions {
         /^([A-Za-z][\w-]*)?(?:[:@]([A-Za-z][\w.-]*))?(?:(?:^|:)([1-9]\d{0,4}))?$/.exec(part) ?? [];
       const kind = areGpus ? "gpu" : word.toLowerCase();
       if (parseUse(`${kind}:${digits}`) === undefined) return false;
-      if (type !== "")
-        this.#remarks.push(`${this.#origin.prefix}${text}: ${type} is ignored; any ${kind} will do`);
+      if (type !== "") this.#remarks.push(`${text}: ${type} is ignored; any ${kind} will do`);
       if (name === "gpus-per-task") this.#gpusPerTask = Number(digits);
       else this.#raise(kind, Number(digits));
     }
@@ -265,13 +244,12 @@ export class SlurmOptions {
 
   /** Slurm takes every address and every mix of both options, so a script is not refused for its mail. */
   #mailRemarks(): string[] {
-    const { prefix } = this.#origin;
     const { text } = this.#mailUser ?? {};
     if (this.#mailEvents === undefined && text !== undefined) {
-      return [`${prefix}${text}: no mail without --mail-type, as in Slurm`];
+      return [`${text}: no mail without --mail-type, as in Slurm`];
     }
     if (!this.#mailEvents?.size || areMailAddresses(this.#mailTo())) return [];
-    return [`${prefix}${text ?? "--mail-type"}: no mail to "${this.#mailTo()}", expected ${MAIL_ADDRESSES}`];
+    return [`${text ?? "--mail-type"}: no mail to "${this.#mailTo()}", expected ${MAIL_ADDRESSES}`];
   }
 
   /** @returns false: Slurm has no such type */
@@ -283,7 +261,7 @@ export class SlurmOptions {
       if (type === "NONE") events.clear();
       else if (own === undefined) return false;
       else if (own.length > 0) for (const event of own) events.add(event);
-      else this.#remarks.push(`${this.#origin.prefix}${text}: ${type} is ignored; expected ${MAIL_TYPES}`);
+      else this.#remarks.push(`${text}: ${type} is ignored; expected ${MAIL_TYPES}`);
     }
     return true;
   }
@@ -298,7 +276,7 @@ export class SlurmOptions {
     if (unknown === undefined) this.#words.push(`--${name}`, value);
     else
       this.#remarks.push(
-        `${this.#origin.prefix}${text}: ignored; ${unknown} is not supported here, only %j, %A, %a, %x, %u and %N`,
+        `${text}: ignored; ${unknown} is not supported here, only %j, %A, %a, %x, %u and %N`,
       );
   }
 }

@@ -1,7 +1,7 @@
 /** Chooses the queue for the partitions that a job for Slurm names: a site may have other ones. */
 import type { QueuesAnswer } from "@tutti/protocol/schema.ts";
 
-export interface Partitions {
+interface Partitions {
   readonly names: readonly string[];
   /** The option, as messages quote it. */
   readonly text: string;

@@ -4,6 +4,7 @@
  */
 import { basename, resolve } from "node:path";
 import { whyNoFolder } from "@tutti/host/files.ts";
+import type { Client } from "@tutti/live/api/client/client.ts";
 import {
   fieldsWith,
   JOB_FIELDS,
@@ -11,17 +12,20 @@ import {
   OPTION_GROUPS,
   type OptionGroup,
 } from "@tutti/protocol/job-fields.ts";
-import type { HypotheticalJob, SubmitJob } from "@tutti/protocol/schema.ts";
+import type { HypotheticalJob, StatusAnswer, SubmitJob } from "@tutti/protocol/schema.ts";
 import { clockText } from "@tutti/words/times.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../errors.ts";
+import { ownNames } from "../slurm-names.ts";
 import { hint } from "../text/text.ts";
+import type { Parsed } from "./getopt.ts";
 import { interpreterOf, readJobScript, splitWords } from "./job-script.ts";
 import { chooseEnvironment, limitSeconds, parserOf } from "./job-values.ts";
 import { shellAdvice } from "./no-shell.ts";
 import { readScript } from "./read-script.ts";
-import type { Partitions } from "./slurm-queue.ts";
+import { merged, optionsOfVariables } from "./slurm-given.ts";
+import { forgetOuterJob, ownWords, SCRIPT_VOICE, type SlurmWish, settled } from "./slurm-job.ts";
 import { reportOutputs, reportThreads } from "./submit-remarks.ts";
 
 /** Fields of a job that are set by options. */
@@ -30,8 +34,8 @@ export type SubmitOptions = Partial<SubmitJob> & {
   readonly bareLimitS?: number | undefined;
 };
 
-/** A job of which only the scheduler knows the queue, unless it names one. */
-export type AskedJob = SubmitJob & { readonly partitions?: Partitions | undefined };
+/** A job of a script for Slurm has wishes that only the scheduler can settle. */
+export type AskedJob = SubmitJob & { readonly slurm?: SlurmWish | undefined };
 
 const HELP = `
 End with -- COMMAND ARGS or with the name of a script. #TUTTI lines in a script
@@ -84,24 +88,42 @@ export async function submitJob(
   }
   const content = readScript(verb, words[0]);
   const script = content.toString("utf8");
-  const { words: inScript, lines, warnings, isForSlurm, partitions } = readJobScript(script);
-  for (const warning of warnings) hint(`tutti: ${visibleLine(warning)}`);
-  const options = { ...parseScriptOptions(inScript, lines, words[0]), ...given };
+  const { words: inScript, lines, slurm } = readJobScript(script);
+  const wish = slurm && wishOf(verb, slurm);
+  // The command line wins over #TUTTI lines, and these over #SBATCH lines.
+  const ofSlurm = wish === undefined ? [] : ownWords(wish.given, wish.voice, slurm?.words);
+  const options = { ...parseScriptOptions([...ofSlurm, ...inScript], lines, words[0]), ...given };
   reportBareLimit(options);
   reportBegin(options);
   const path = resolve(words[0]);
   const interpreter = interpreterOf(script) ?? ["/bin/sh"];
   const job = jobOf(verb, [...interpreter, path, ...words.slice(1)], basename(path), options);
   reportThreads(options, job);
-  // The scheduler sets Slurm's other variables, such as the job's number.
-  const env = isForSlurm ? { ...job.env, SLURM_SUBMIT_DIR: resolve(".") } : job.env;
   // The scheduler stores a copy of the script, because people edit scripts while their jobs wait.
   return withFolder(verb, {
     ...job,
-    env,
-    ...(options.queue === undefined && { partitions }),
+    ...(wish !== undefined && { slurm: wish }),
     script: { base64: content.toString("base64"), word: interpreter.length },
   });
+}
+
+/** A script with `#SBATCH` lines is submitted as sbatch does it; `tutti run` shows its output. */
+function wishOf(verb: "submit" | "run", { given }: Parsed): SlurmWish {
+  forgetOuterJob(process.env);
+  const names = () => process.env.TUTTI_SLURM_NAMES ?? ownNames();
+  const all = merged(given, optionsOfVariables(process.env));
+  return { given: all, isBatch: verb === "submit", voice: SCRIPT_VOICE, names };
+}
+
+/**
+ * The job as a scheduler gets it. Jobs on other nodes find the commands of Slurm that these have.
+ * @throws UsageError for what is not there
+ */
+export async function settledJob(client: Client, { slurm, ...job }: AskedJob): Promise<SubmitJob> {
+  if (slurm === undefined) return job;
+  const { nodes } = await client.ask<StatusAnswer>("/v1/status");
+  const wish = nodes === undefined ? slurm : { ...slurm, names: undefined };
+  return settled(client, job, wish, (words) => parseOptions(words, (problem) => new UsageError(problem)));
 }
 
 /**
@@ -250,10 +272,7 @@ function parseScriptOptions(words: readonly string[], lines: readonly string[], 
       new UsageError(`Cannot use the line "${visibleLine(line)}" of "${path}": ${problem}`);
     parseOptions(splitWords(line.slice("#TUTTI".length)), refuse);
   }
-  return parseOptions(
-    words,
-    (problem) => new UsageError(`Cannot use the #TUTTI lines of "${path}": ${problem}`),
-  );
+  return parseOptions(words, (problem) => new UsageError(`Cannot use the options of "${path}": ${problem}`));
 }
 
 /** Options from their words. @param refuse makes the error of a problem */

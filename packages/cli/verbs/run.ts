@@ -88,9 +88,9 @@ async function runTerminal(wanted: SubmitJob): Promise<void> {
 /**
  * Size of the user's output file before the job appends to it. A file that is named after the job is new.
  */
-function sizeBefore({ cwd, ...job }: SubmitJob, stream: "stdout" | "stderr"): number {
+function sizeBefore({ cwd, openMode, ...job }: SubmitJob, stream: "stdout" | "stderr"): number {
   const path = job[stream];
-  if (path === undefined || path.includes("%")) return 0;
+  if (path === undefined || path.includes("%") || openMode === "truncate") return 0;
   try {
     return statSync(resolve(cwd, path)).size;
   } catch {

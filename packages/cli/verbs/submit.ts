@@ -7,7 +7,6 @@ import type {
   DryRunAnswer,
   Job,
   JobsAnswer,
-  QueuesAnswer,
   StatusAnswer,
   SubmitBody,
   SubmitJob,
@@ -18,12 +17,12 @@ import { CheckFailed, NotFoundError, UsageError } from "../errors.ts";
 import { remarkMail } from "../live/mail-remark.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { LAST_JOB } from "../options/job-values.ts";
-import { queueOf } from "../options/slurm-queue.ts";
 import {
   type AskedJob,
   addSubmitOptions,
   givenFields,
   type SubmitOptions,
+  settledJob,
   submitJob,
   surroundings,
 } from "../options/submit-options.ts";
@@ -177,23 +176,16 @@ async function completed(
   connection: ReconnectingClient,
   asked: readonly AskedJob[],
 ): Promise<readonly SubmitJob[]> {
-  return withLast(connection, await withQueues(connection, asked));
+  return withLast(connection, await settledJobs(connection, asked));
 }
 
-/** Partitions of scripts for Slurm mean the queues of these names. */
-async function withQueues(
+/** Only the scheduler knows what some options of scripts for Slurm mean, such as partitions. */
+async function settledJobs(
   connection: ReconnectingClient,
   asked: readonly AskedJob[],
 ): Promise<readonly SubmitJob[]> {
-  if (!asked.some(({ partitions }) => partitions !== undefined)) return asked;
-  const answer = await connection.retry((client) => client.ask<QueuesAnswer>("/v1/queues"));
-  const remarks = new Set<string>();
-  const jobs = asked.map(({ partitions, ...job }) => {
-    const queue = partitions && queueOf(partitions, answer, (text) => remarks.add(text));
-    return queue === undefined ? job : { ...job, queue };
-  });
-  for (const remark of remarks) hint(`tutti: ${visibleLine(remark)}`);
-  return jobs;
+  if (!asked.some(({ slurm }) => slurm !== undefined)) return asked;
+  return connection.retry((client) => Promise.all(asked.map((job) => settledJob(client, job))));
 }
 
 /** `--after last` means the newest job. */

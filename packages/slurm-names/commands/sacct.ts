@@ -1,11 +1,13 @@
 /** `sacct`: lists jobs, also those that have ended, with what they had and used. */
+
+import { jobNames, jobsNamed, jobsOf } from "@tutti/cli/live/slurm-numbers.ts";
 import type { Client } from "@tutti/live/api/client/client.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { type Command, refuseOptions, writeOut } from "../command.ts";
 import { SlurmError } from "../errors.ts";
 import { type AccountingRow, FIELDS } from "../job/fields.ts";
 import { queuesOf } from "../job/machine.ts";
-import { jobNames, jobsNamed, jobsOf, jobsWith, listed } from "../job/select.ts";
+import { jobsWith, listed } from "../job/select.ts";
 import { statesNamed } from "../job/states.ts";
 import { patientClient } from "../patient-client.ts";
 import { accountingText, fieldsNamed } from "../text/accounting-table.ts";

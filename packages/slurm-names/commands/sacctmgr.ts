@@ -3,10 +3,10 @@
  * service.
  */
 import { userInfo } from "node:os";
+import { ACCOUNT, CLUSTER, nodeName, QOS } from "@tutti/cli/options/slurm-site.ts";
 import type { StatusAnswer } from "@tutti/protocol/schema.ts";
 import { type Command, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
-import { ACCOUNT, CLUSTER, nodeName, QOS } from "../job/facts.ts";
 import { patientClient } from "../patient-client.ts";
 import { accountingText, fieldsNamed, fieldsOf } from "../text/accounting-table.ts";
 

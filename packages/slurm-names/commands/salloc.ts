@@ -3,9 +3,9 @@
  * so that srun works in it.
  */
 import { userInfo } from "node:os";
+import { merged } from "@tutti/cli/options/slurm-given.ts";
 import { COMMON_OPTIONS } from "@tutti/cli/options/slurm-options.ts";
 import type { Command } from "../command.ts";
-import { merged } from "../job/options.ts";
 import { checkTerminal, runInTerminal, runJob } from "../job/run-job.ts";
 import { jobOf } from "../job/submission.ts";
 import { patientClient } from "../patient-client.ts";

@@ -2,14 +2,14 @@
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { interpreterOf, slurmWords } from "@tutti/cli/options/job-script.ts";
+import { type Given, merged, optionsOfVariables } from "@tutti/cli/options/slurm-given.ts";
 import { SBATCH_OPTIONS } from "@tutti/cli/options/slurm-options.ts";
+import { nodeName } from "@tutti/cli/options/slurm-site.ts";
 import type { Client } from "@tutti/live/api/client/client.ts";
 import { MAX_SCRIPT_BYTES } from "@tutti/protocol/limits.ts";
 import type { DryRunAnswer, Job, SubmitJob } from "@tutti/protocol/schema.ts";
 import { type Command, parseWords, writeOut } from "../command.ts";
 import { SlurmError } from "../errors.ts";
-import { nodeName } from "../job/facts.ts";
-import { merged, type Options, optionsOfVariables } from "../job/options.ts";
 import { exitCodeOf } from "../job/states.ts";
 import { jobOf, submit, submitRefusal } from "../job/submission.ts";
 import { patientClient } from "../patient-client.ts";
@@ -33,10 +33,8 @@ export const sbatch: Command = {
       name,
       script: { base64: content.toString("base64"), word: interpreter.length },
     });
-    const output = options.has("array") ? "slurm-%A_%a.out" : "slurm-%j.out";
-    const withFiles = { stdout: output, stderr: job.stdout ?? output, ...job };
-    if (options.has("test-only")) return tryOut(client, withFiles);
-    const [first, ...others] = await submit(client, "sbatch", withFiles);
+    if (options.has("test-only")) return tryOut(client, job);
+    const [first, ...others] = await submit(client, "sbatch", job);
     report(options, first);
     // Slurm's exit code is the highest of an array's jobs.
     if (options.has("wait")) {
@@ -95,7 +93,7 @@ function read(file: string | undefined): Buffer {
 }
 
 /** The number comes last, on standard output: programs that read both streams together take the last word. */
-function report(options: Options, { job, array = job }: Job): void {
+function report(options: Given, { job, array = job }: Job): void {
   if (options.has("parsable")) writeOut(`${array}\n`);
   else if (!options.has("quiet")) writeOut(`Submitted batch job ${array}\n`);
 }

@@ -1,6 +1,7 @@
 /** `scancel`: cancels jobs; with STOP and CONT, pauses and resumes them. */
 
 import { changesOf } from "@tutti/cli/live/job-changes.ts";
+import { jobNames, jobsNamed, jobsOf } from "@tutti/cli/live/slurm-numbers.ts";
 import type { Client } from "@tutti/live/api/client/client.ts";
 import type { BatchBody, Job } from "@tutti/protocol/schema.ts";
 import { ACTIVE_STATES } from "@tutti/protocol/states.ts";
@@ -8,7 +9,7 @@ import { type Command, refuseOptions, remarkIgnored } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
 import { jobId } from "../job/facts.ts";
 import { queuesOf } from "../job/machine.ts";
-import { jobNames, jobsNamed, jobsOf, jobsWith, listed, ownName } from "../job/select.ts";
+import { jobsWith, listed, ownName } from "../job/select.ts";
 import { statesNamed } from "../job/states.ts";
 import { patientClient } from "../patient-client.ts";
 

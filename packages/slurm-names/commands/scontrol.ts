@@ -1,16 +1,18 @@
 /** `scontrol`: shows jobs, queues and nodes, and holds, releases, requeues, pauses and changes jobs. */
 
 import { type Change, changesOf } from "@tutti/cli/live/job-changes.ts";
+import { jobNames, jobsNamed, jobsOf, parseJobName } from "@tutti/cli/live/slurm-numbers.ts";
+import { CLUSTER, nodeName } from "@tutti/cli/options/slurm-site.ts";
 import { Client } from "@tutti/live/api/client/client.ts";
 import type { BatchBody, Job, MatrixAnswer } from "@tutti/protocol/schema.ts";
 import { expandHostlist } from "@tutti/slurm/formats/hostlist.ts";
 import { type Command, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
-import { CLUSTER, nodeName, VERSION } from "../job/facts.ts";
+import { VERSION } from "../job/facts.ts";
 import { type Machine, readMachine } from "../job/machine.ts";
 import { recordText } from "../job/record.ts";
 import { requeueJobs } from "../job/requeue.ts";
-import { jobNames, jobsNamed, jobsOf, parseJobName, withOpenDependencies } from "../job/select.ts";
+import { withOpenDependencies } from "../job/select.ts";
 import { updateOf } from "../job/update.ts";
 import { MESSAGE_TIMEOUT_S, patientClient } from "../patient-client.ts";
 import { foldHosts } from "../text/hostlist.ts";

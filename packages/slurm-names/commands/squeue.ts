@@ -1,4 +1,6 @@
 /** `squeue`: lists jobs that wait or run. */
+
+import { jobNames, jobsNamed, jobsOf } from "@tutti/cli/live/slurm-numbers.ts";
 import type { Client } from "@tutti/live/api/client/client.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { ACTIVE_STATES } from "@tutti/protocol/states.ts";
@@ -7,15 +9,7 @@ import { BareError, SlurmError } from "../errors.ts";
 import { cpusOf, nodesOf } from "../job/facts.ts";
 import { LETTERS, NAMES } from "../job/fields.ts";
 import { queuesOf } from "../job/machine.ts";
-import {
-  jobNames,
-  jobsNamed,
-  jobsOf,
-  jobsWith,
-  listed,
-  ownName,
-  withOpenDependencies,
-} from "../job/select.ts";
+import { jobsWith, listed, ownName, withOpenDependencies } from "../job/select.ts";
 import { STATES, slurmState, statesNamed } from "../job/states.ts";
 import { patientClient } from "../patient-client.ts";
 import { partsOfLetters, partsOfNames, tableText } from "../text/columns.ts";

@@ -2,10 +2,11 @@
  * `srun`: inside a job, starts ranks. Outside, it submits a job that starts them, shows its output, and exits
  * with its code.
  */
+
+import { type Given, merged } from "@tutti/cli/options/slurm-given.ts";
 import { COMMON_OPTIONS } from "@tutti/cli/options/slurm-options.ts";
 import { type Command, remarkIgnored, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
-import { merged, type Options } from "../job/options.ts";
 import { checkTerminal, runInTerminal, runJob } from "../job/run-job.ts";
 import { jobOf, launcherOf } from "../job/submission.ts";
 import { patientClient } from "../patient-client.ts";
@@ -65,7 +66,7 @@ export const srun: Command = {
 };
 
 /** As Slurm, a step does without a terminal if there is none. */
-function withTerminal(options: Options): Options {
+function withTerminal(options: Given): Given {
   if (!options.has("pty") || process.stdin.isTTY) return options;
   process.stderr.write("srun: error: Not using a pseudo-terminal, disregarding --pty option\n");
   return new Map([...options].filter(([name]) => name !== "pty"));
@@ -74,11 +75,11 @@ function withTerminal(options: Options): Options {
 const OF_THE_STEP = "error input kill-on-bad-exit label mpi open-mode output overcommit pty".split(" ");
 
 /** Options that the job is submitted with; the others are those of the step in it. */
-function forJob(options: Options): Options {
+function forJob(options: Given): Given {
   return new Map([...options].filter(([name]) => !OF_THE_STEP.includes(name)));
 }
 
-function innerWords(options: Options): readonly string[] {
+function innerWords(options: Given): readonly string[] {
   return OF_THE_STEP.flatMap((name) => {
     const option = options.get(name);
     if (option === undefined) return [];

@@ -1,21 +1,12 @@
 /** What Slurm's commands say about a job, computed from what the scheduler says. */
-import { hostname } from "node:os";
+import { nodeName } from "@tutti/cli/options/slurm-site.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { limitMs, longDuration } from "../text/times.ts";
 
-/** The only account: Tutti has none. */
-export const ACCOUNT = "default";
-export const QOS = "normal";
-export const CLUSTER = "tutti";
 /** What the commands answer to --version: the version whose formats they follow. */
 export const VERSION = "slurm-wlm 22.05.8";
 
 const MIB = 2 ** 20;
-
-/** This machine as the name of a node. */
-export function nodeName(): string {
-  return hostname().split(".")[0];
-}
 
 /** `12`, or `12_3` for a job of an array. */
 export function jobId({ job, array, arrayIndex }: Job): string {

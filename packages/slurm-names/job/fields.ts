@@ -1,12 +1,12 @@
 /** What squeue and sacct say about a job: a row for each text, with its names in both commands. */
+
+import { ACCOUNT, CLUSTER, QOS } from "@tutti/cli/options/slurm-site.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { type Field, fieldsOf } from "../text/accounting-table.ts";
 import type { Column } from "../text/columns.ts";
 import { limitMs, longDuration, shortDuration, timeText } from "../text/times.ts";
 import { uidOf } from "../text/users.ts";
 import {
-  ACCOUNT,
-  CLUSTER,
   commandText,
   cpusOf,
   dependencyText,
@@ -16,7 +16,6 @@ import {
   limitText,
   memoryText,
   nodesOf,
-  QOS,
   tresText,
 } from "./facts.ts";
 import { exitCodeText, reasonText, STATES, slurmState } from "./states.ts";

@@ -1,10 +1,10 @@
 /** What sinfo and scontrol say about queues and nodes. */
 import { totalmem } from "node:os";
 import { noQueues } from "@tutti/cli/options/slurm-queue.ts";
+import { nodeName } from "@tutti/cli/options/slurm-site.ts";
 import type { Client } from "@tutti/live/api/client/client.ts";
 import type { QueuesAnswer, StatusAnswer } from "@tutti/protocol/schema.ts";
 import { limitMs, longDuration } from "../text/times.ts";
-import { nodeName } from "./facts.ts";
 
 export interface Partition {
   readonly name: string;

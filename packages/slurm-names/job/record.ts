@@ -2,12 +2,13 @@
  * A job as `scontrol show job` prints it. What has no meaning in Tutti has the value that Slurm prints
  * then.
  */
+
+import { ACCOUNT, QOS } from "@tutti/cli/options/slurm-site.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { oneLine } from "../text/columns.ts";
 import { longDuration, timeText } from "../text/times.ts";
 import { uidOf } from "../text/users.ts";
 import {
-  ACCOUNT,
   commandText,
   cpusOf,
   dependencyText,
@@ -16,7 +17,6 @@ import {
   limitText,
   memoryText,
   nodesOf,
-  QOS,
   tresText,
 } from "./facts.ts";
 import { exitCodeText, reasonText, slurmState } from "./states.ts";

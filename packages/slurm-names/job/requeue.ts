@@ -5,12 +5,12 @@
  */
 
 import { type Change, changesOf } from "@tutti/cli/live/job-changes.ts";
+import { jobsNamed, parseJobName } from "@tutti/cli/live/slurm-numbers.ts";
 import type { Client } from "@tutti/live/api/client/client.ts";
 import { MAX_RETRIES } from "@tutti/protocol/limits.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { isEnded } from "@tutti/protocol/states.ts";
 import { isWaiting, jobId } from "./facts.ts";
-import { jobsNamed, parseJobName } from "./select.ts";
 
 const INVALID = "Invalid job id specified";
 const DONE = "No error";

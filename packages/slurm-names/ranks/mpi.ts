@@ -4,8 +4,8 @@
  */
 import { spawnSync } from "node:child_process";
 import { delimiter, join } from "node:path";
+import type { Given } from "@tutti/cli/options/slurm-given.ts";
 import { SlurmError } from "../errors.ts";
-import type { Options } from "../job/options.ts";
 
 /** A program that starts the ranks of a library on this machine. */
 export interface Launcher {
@@ -79,7 +79,7 @@ export function listOfTypes(env: NodeJS.ProcessEnv): string {
 }
 
 /** The type that the option or the variable names. */
-export function mpiType(options: Options, env: NodeJS.ProcessEnv): string {
+export function mpiType(options: Given, env: NodeJS.ProcessEnv): string {
   return options.get("mpi")?.value ?? (env.SLURM_MPI_TYPE || "none");
 }
 

@@ -5,8 +5,8 @@
 import type { IOType } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Given } from "@tutti/cli/options/slurm-given.ts";
 import { SlurmError } from "../errors.ts";
-import type { Options } from "../job/options.ts";
 import type { RankStreams } from "./started.ts";
 
 interface StepNames {
@@ -32,7 +32,7 @@ export class RankOutputs {
   /** Open files by path: ranks may share one. */
   readonly #files = new Map<string, number>();
 
-  constructor(options: Options, names: StepNames) {
+  constructor(options: Given, names: StepNames) {
     this.#names = names;
     this.#isLabelled = options.has("label");
     const out = options.get("output")?.value;

@@ -4,10 +4,10 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Given } from "@tutti/cli/options/slurm-given.ts";
+import { nodeName } from "@tutti/cli/options/slurm-site.ts";
 import { rangesOf, rangesText } from "@tutti/kernel/core/number-ranges.ts";
 import { SlurmError } from "../errors.ts";
-import { nodeName } from "../job/facts.ts";
-import type { Options } from "../job/options.ts";
 import { startLaunched } from "./launched.ts";
 import type { Launcher } from "./mpi.ts";
 import { RankOutputs } from "./outputs.ts";
@@ -29,7 +29,7 @@ const MAX_RANKS = 4096;
  * @returns the step's exit code
  */
 export async function runRanks(
-  options: Options,
+  options: Given,
   command: readonly string[],
   launcher: Launcher | undefined,
 ): Promise<number> {
@@ -62,7 +62,7 @@ export async function runRanks(
 }
 
 /** How many ranks, and how many CPUs each. @throws SlurmError if the job has too few CPUs */
-function shapeOf(options: Options, env: NodeJS.ProcessEnv, job: string): Shape {
+function shapeOf(options: Given, env: NodeJS.ProcessEnv, job: string): Shape {
   const count = (name: string): number | undefined => {
     const value = options.get(name)?.value;
     if (value === undefined) return undefined;

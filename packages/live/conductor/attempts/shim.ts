@@ -105,6 +105,7 @@ function launchScript(spec: LaunchSpec, mark: string, starter: Starter): string 
   const ofGang = `${MARK_VARIABLE}=${quote(mark)}`;
   const readInput = starter === "machine" ? readFromClient(fail) : readFromFeeder(ofGang, quote, fail);
   const [stdout, stderr] = [spec.stdout, spec.stderr].map((path) => quote(fromFolder(spec, path)));
+  const open = spec.openMode === "truncate" ? ">" : ">>";
   return `PATH=${PATH}; export PATH
 # The job is there already, also if the folder was moved away since.
 case "\${1-}" in job | terminal) ;; *) cd ${folder} || exit 74 ;; esac
@@ -190,8 +191,8 @@ done
 for file in ${outputsElsewhere(spec).map(quote).join(" ")}; do
   [ -d "\${file%/*}/" ] || mkdir -p -- "\${file%/*}/" 2> /dev/null
 done
-( : >> ${stdout} ) 2> /dev/null || ${fail(`Cannot write output to "${spec.stdout}": expected a file that the job's user may make or append to`)}
-( : >> ${stderr} ) 2> /dev/null || ${fail(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may make or append to`)}
+( : ${open} ${stdout} ) 2> /dev/null || ${fail(`Cannot write output to "${spec.stdout}": expected a file that the job's user may make or append to`)}
+( : ${open} ${stderr} ) 2> /dev/null || ${fail(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may make or append to`)}
 ${spec.input === "pipe" ? readInput : "exec < /dev/null"}
 # With "command", the shell goes on if that fails: the disk may have become read-only.
 command exec >> ${stdout} 2>> ${stderr} || ${fail(`Cannot write output to "${spec.stdout}" and "${spec.stderr}"`)}

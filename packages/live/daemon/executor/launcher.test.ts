@@ -239,7 +239,7 @@ describe("Launcher", () => {
     expect(launcher.spec(record, { SLURM_CPUS_PER_TASK: "2" }).env).not.toHaveProperty("SLURM_JOB_ID");
     expect(launcher.spec(record, slurm).env).not.toHaveProperty("SLURM_JOBID");
     // One of Slurm's names has submitted it, so there is an srun: it gets the rest, too.
-    const byName = { ...slurm, TUTTI_SLURM_NAMES: "/opt/slurm" };
+    const byName = { ...slurm, TUTTI_SLURM_NAMES: "/opt/slurm", SLURM_NTASKS: "1" };
     const { env } = launcher.spec({ ...record, script: undefined, attempt: 3, tasks: 3, threads: 1 }, byName);
     expect(env).toMatchObject({
       SLURM_JOB_ID: "7",

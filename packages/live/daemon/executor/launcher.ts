@@ -151,6 +151,8 @@ export class Launcher {
       },
       ...outputsOf(record),
       ...this.#accountOf(record),
+      // Tasks that run each append to one file, so none of them may empty it.
+      openMode: record.tasksRun === "each" ? undefined : record.openMode,
       umask: record.umask,
       memoryBytes: record.memoryBytes,
       limitMs: record.limitMs,

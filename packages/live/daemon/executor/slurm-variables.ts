@@ -17,18 +17,26 @@ export function slurmVariables(
   account: { readonly uid: number; readonly gid: number },
   environment: Variables,
 ): Variables {
-  const { SLURM_SUBMIT_DIR, SLURM_CPUS_PER_TASK, TUTTI_SLURM_NAMES } = environment;
+  const { SLURM_SUBMIT_DIR, TUTTI_SLURM_NAMES } = environment;
   const isByName = TUTTI_SLURM_NAMES !== undefined;
   if (SLURM_SUBMIT_DIR === undefined || (record.script === undefined && !isByName)) return {};
   const { job, name, array, arrayIndex } = record;
   return {
     SLURM_JOB_ID: String(job),
     SLURM_JOB_NAME: name,
-    ...slurmSize(record, isByName ? 1 : Number(SLURM_CPUS_PER_TASK) || 1),
+    ...sizeOf(record, environment),
     ...(array !== undefined && { SLURM_ARRAY_JOB_ID: String(array) }),
     ...(arrayIndex !== undefined && { SLURM_ARRAY_TASK_ID: String(arrayIndex) }),
     ...(isByName && variablesOfNames(record, account)),
   };
+}
+
+/** As in Slurm, a job knows the number of its tasks only if its submit has named it. */
+function sizeOf(record: JobRecord, environment: Variables): Variables {
+  const { SLURM_CPUS_PER_TASK, SLURM_NTASKS: asked, TUTTI_SLURM_NAMES } = environment;
+  if (TUTTI_SLURM_NAMES === undefined) return slurmSize(record, Number(SLURM_CPUS_PER_TASK) || 1);
+  const { SLURM_NPROCS, SLURM_NTASKS, ...size } = slurmSize(record);
+  return { ...size, ...(asked !== undefined && { SLURM_NPROCS, SLURM_NTASKS }) };
 }
 
 function variablesOfNames(

@@ -20,7 +20,7 @@ interface OwnParts {
 }
 
 export function scriptOf(spec: LaunchSpec, own: OwnParts = {}): string {
-  const { cwd, command, env, stdout, stderr, umask = 0o022 } = spec;
+  const { cwd, command, env, stdout, stderr, umask = 0o022, openMode } = spec;
   const { first = [], cases = "", isOwn = () => false, last = [], words = command } = own;
   const { TUTTI_CPUS: _, ...kept } = env;
   const { exported, prefix } = environmentInShell(kept);
@@ -29,6 +29,7 @@ export function scriptOf(spec: LaunchSpec, own: OwnParts = {}): string {
     `mkdir ${quote(beganFolder(spec))} || exit 1`,
     `umask ${umask.toString(8).padStart(3, "0")}`,
     ...outputsElsewhere(spec).map((path) => `mkdir -p -- ${quote(dirname(path))}`),
+    ...(openMode === "truncate" ? [`: >${quote(stdout)}; : >${quote(stderr)}`] : []),
     `exec </dev/null >>${quote(stdout)} 2>>${quote(stderr)}`,
     ...first,
     "# The environment is that of the submit, with the batch system's own variables.",

@@ -1,5 +1,5 @@
 /** The options of sbatch, srun and salloc that describe a job, from the command line and other places. */
-import type { GivenOption } from "@tutti/cli/options/getopt.ts";
+import type { GivenOption } from "./getopt.ts";
 
 /** Variables that set options of sbatch. */
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -18,13 +18,12 @@ const VARIABLES: Readonly<Record<string, string>> = {
   SBATCH_RESERVATION: "reservation",
   SBATCH_TIMELIMIT: "time",
 };
-/**
 
- */
-export type Options = ReadonlyMap<string, GivenOption>;
+/** The last of each option, by its long name. */
+export type Given = ReadonlyMap<string, GivenOption>;
 
 /** The last of each option. Later lists win: the script's, the environment's, the command line's. */
-export function merged(...lists: readonly (readonly GivenOption[])[]): Options {
+export function merged(...lists: readonly (readonly GivenOption[])[]): Given {
   const options = new Map<string, GivenOption>();
   for (const given of lists.flat()) {
     const name = given.name === "tasks-per-node" ? "ntasks-per-node" : given.name;
