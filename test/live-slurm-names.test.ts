@@ -184,11 +184,23 @@ echo "$SLURM_JOB_NAME $SLURM_NTASKS"`;
     expect(read("over.out")).toBe("new\n");
   });
 
+  test("a constraint that the nodes meet is taken", async () => {
+    writeFileSync(
+      join(site.folder, "met.sh"),
+      script("#SBATCH -C 'skylake|haswell&ssd' -o met.out\necho met"),
+    );
+    const { stdout } = await tutti("submit", "--parsable", "met.sh");
+    expect(await tutti("wait", stdout.trim())).toMatchObject({ status: 0 });
+    expect(read("met.out")).toBe("met\n");
+  });
+
   test("what is not there is refused by the line that asks for it", async () => {
     writeFileSync(join(site.folder, "fussy.sh"), script("#SBATCH -n 1 -C skylake\necho"));
     expect(await tutti("submit", "fussy.sh")).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('Cannot use the line "#SBATCH -C skylake": there are no features'),
+      stderr: expect.stringContaining(
+        'Cannot use the line "#SBATCH -C skylake": the nodes have the features haswell, ssd',
+      ),
     });
   });
 });

@@ -8,7 +8,7 @@ import { startTutti } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
 const QUEUES =
-  'cpus = [0, 1]\n[[queues]]\nname = "short"\nprocessors = 2\nelapsedBelowS = 7200\n[[queues]]\nname = "long"\naliases = ["batch"]\nprocessors = 2\n';
+  'cpus = [0, 1]\nfeatures = ["haswell", "ssd"]\n[[queues]]\nname = "short"\nprocessors = 2\nelapsedBelowS = 7200\n[[queues]]\nname = "long"\naliases = ["batch"]\nprocessors = 2\n';
 
 export class SlurmNames {
   readonly #scheduler: LiveScheduler;

@@ -347,6 +347,7 @@ export const statusAnswer = answer("tutti.status/1", {
     ),
     "Countable resources; left out if there are none",
   ),
+  features: optional(z.array(z.string()), "Words that every node has, for --constraint; left out: none"),
   nodes: optional(z.array(nodeHealth), "The nodes of a cluster; left out on one machine"),
   bill: optional(bill, "Node time of all allocations so far, in ms; left out: nodes cost nothing"),
   tasksRunEach: optional(z.literal(true), "Jobs may set tasksRun to each"),

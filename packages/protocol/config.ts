@@ -193,6 +193,7 @@ export const RENAMED_SETTINGS: Readonly<Record<string, string>> = { mostRows: "m
 
 const QUEUES = "a list of 1 to 127 queues";
 const CPUS = "a list of different CPU numbers";
+const FEATURES = "a list of words of letters, digits, _, . and -";
 
 export const configFile = z
   .strictObject(
@@ -235,6 +236,10 @@ export const configFile = z
         .describe(
           "Countable resources of the machine, by kind: how many units there are, or a list of their names. A job holds its units from its start to its end. gpu: default: the GPUs that the machine has; []: Tutti does not manage them",
         ),
+      features: z
+        .array(z.string(FEATURES).regex(/^[\w.-]+$/, FEATURES), FEATURES)
+        .default([])
+        .describe("Words that every node has, for --constraint in scripts for Slurm"),
       graceMs: whole(0, 86_400_000).default(5000).describe("Time between SIGTERM and SIGKILL, in ms"),
       keepDays: whole(1, 36_500).default(30).describe("Days after which ended jobs and events are forgotten"),
       keepJobs: whole(1, 10_000_000).default(100_000).describe("Maximum number of ended jobs kept"),

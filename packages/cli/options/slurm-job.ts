@@ -7,7 +7,7 @@ import { hostname } from "node:os";
 import { delimiter, resolve } from "node:path";
 import type { Client } from "@tutti/live/api/client/client.ts";
 import { parseArray } from "@tutti/protocol/array.ts";
-import type { QueuesAnswer, SubmitJob, WindowsAnswer } from "@tutti/protocol/schema.ts";
+import type { QueuesAnswer, StatusAnswer, SubmitJob, WindowsAnswer } from "@tutti/protocol/schema.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import { UsageError } from "../errors.ts";
 import { jobNames, jobsNamed } from "../live/slurm-numbers.ts";
@@ -149,8 +149,16 @@ async function refuseUnavailable(client: Client, given: Given, voice: SlurmVoice
   const nodes = [nodeName(), hostname(), "localhost"];
   const isHere = (node: string) => nodes.includes(node);
   const here = `the only node is ${nodeName()}`;
-  if (value("constraint") !== undefined)
-    refuse("constraint", "Invalid feature specification", "there are no features to choose nodes by");
+  const constraint = value("constraint");
+  if (constraint !== undefined) {
+    const { features = [] } = await client.ask<StatusAnswer>("/v1/status");
+    if (!isMet(constraint, features))
+      refuse(
+        "constraint",
+        "Invalid feature specification",
+        `the nodes have ${features.length === 0 ? "no features" : `the features ${features.join(", ")}`}; the administrator names them in the setting features`,
+      );
+  }
   if (
     value("nodelist")
       ?.split(",")
@@ -174,6 +182,20 @@ async function refuseUnavailable(client: Client, given: Given, voice: SlurmVoice
     if (given.has(name))
       refuse(name, `--${name} is not supported by Tutti`, "Tutti does not have this option");
   }
+}
+
+/**
+ * Whether nodes that all have these features meet a constraint such as `a100&ssd`, `[rack1|rack2]` or
+ * `a100*2`. As in Slurm, & and | have the same rank and are read from the left.
+ */
+export function isMet(constraint: string, features: readonly string[]): boolean {
+  const words = constraint.replaceAll(/[()[\]\s]|\*\d+/g, "").split(/([&,|])/);
+  let isFulfilled = features.includes(words[0]);
+  for (let i = 1; i < words.length; i += 2) {
+    const has = features.includes(words[i + 1]);
+    isFulfilled = words[i] === "|" ? isFulfilled || has : isFulfilled && has;
+  }
+  return isFulfilled;
 }
 
 async function queueFor(

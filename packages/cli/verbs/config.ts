@@ -26,6 +26,7 @@ const FIELDS: readonly (keyof Config)[] = [
   "pack",
   "memoryBytes",
   "cpus",
+  "features",
   "graceMs",
   "keepDays",
   "keepJobs",

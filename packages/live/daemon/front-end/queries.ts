@@ -181,6 +181,7 @@ export class Queries {
     forecasts: Status["forecasts"] | undefined,
   ) {
     const { scheduler, store, executor, news } = this.#context;
+    const { features } = this.#context.config;
     const keptSinceMs = store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid);
     const placements = scheduler.layout().rows.flat();
     const windows = this.#windows.first();
@@ -196,6 +197,7 @@ export class Queries {
         machine: { sockets: own.sockets, cores: own.cores, unusedCpus: [...own.unused] },
       }),
       ...(this.#resources() ?? {}),
+      ...(features.length > 0 && { features }),
       ...(this.#nodes() ?? {}),
       ...(executor.nodeSource?.bill && { bill: executor.nodeSource.bill }),
       ...(executor.capabilities.tasksRunEach && { tasksRunEach: true as const }),
