@@ -78,8 +78,8 @@ export async function measureListing({
       phases.push(await measured(client, pid, words, env));
     };
     await measure("status");
-    await measure("history", "--last", String(ended));
-    await measure("history", "--json", "--last", String(ended));
+    await measure("jobs", "--ended", "--last", String(ended));
+    await measure("jobs", "--ended", "--json", "--last", String(ended));
     await measure("export");
     await measure("export", "--format", "csv");
     await measure("jobs", "--json");

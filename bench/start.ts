@@ -76,7 +76,7 @@ try {
     "tutti why": tutti("why", "1"),
     "tutti wait": tutti("wait", "4"),
     "tutti cancel": tutti("cancel", "999999"),
-    "tutti history": tutti("history"),
+    "tutti jobs --ended": tutti("jobs", "--ended"),
     sbatch: slurm("sbatch", "--hold", "--wrap", "true"),
     squeue: slurm("squeue"),
     scancel: slurm("scancel", "999999"),

@@ -13,19 +13,14 @@ const VERBS: ReadonlySet<string> = new Set([
   "change",
   "down",
   "drain",
-  "efficiency",
-  "eta",
   "events",
   "export",
-  "history",
   "jobs",
+  "list",
   "logs",
   "matrix",
-  "queues",
   "rerun",
-  "reserve",
   "run",
-  "shares",
   "show",
   "status",
   "submit",
@@ -34,6 +29,7 @@ const VERBS: ReadonlySet<string> = new Set([
   "web",
   "whatif",
   "why",
+  "window",
 ]);
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const ENTRIES = { client: "packages/cli/client.ts", "slurm-names": "packages/slurm-names/main.ts" };

@@ -37,7 +37,7 @@ const FULL = {
   tests: [] as readonly string[],
   /** Of test/faulty-disk. */
   diskRounds: 2000,
-  /** Hours of `tutti torture`. */
+  /** Hours of `tutti lab torture`. */
   simulatedHours: 1000,
   /** Words for scripts/golden.ts: all sources. */
   golden: [] as readonly string[],
@@ -167,7 +167,7 @@ async function loseStores(): Promise<void> {
 async function runInSimulatedWorld(): Promise<void> {
   // The world's programs come from dist/.
   if (!isBundleFresh("torture")) await makeDist(`${root}dist`);
-  const words = ["torture", "--seed", String(seed), "--hours", String(sizes.simulatedHours)];
+  const words = ["lab", "torture", "--seed", String(seed), "--hours", String(sizes.simulatedHours)];
   await runProgram(`simulated world, --seed ${seed}`, ["bin/tutti.js", ...words]);
 }
 

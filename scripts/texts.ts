@@ -13,7 +13,8 @@ if (folder === undefined) throw new Error("Expected the folder to write to");
 mkdirSync(folder, { recursive: true });
 
 writeHelp([]);
-for (const shell of ["bash", "zsh", "fish"]) write(`completions.${shell}`, tutti("completions", shell));
+for (const shell of ["bash", "zsh", "fish"])
+  write(`completions.${shell}`, tutti("config", "completions", shell));
 write("config-schema.json", tutti("config", "schema"));
 const file = pathToFileURL(resolve(checkout, "packages/live/api/server/answers/openapi.ts")).href;
 const { openApiDocument } = (await import(file)) as { openApiDocument: (version: string) => object };
@@ -26,7 +27,7 @@ function writeHelp(words: readonly string[]): void {
   // Below the program itself, commands have a heading of their own.
   const commands = words.length === 0 ? help : (help.split("\nCommands:\n")[1] ?? "");
   for (const [, verb] of commands.matchAll(/^ {2}([a-z][a-z-]*)(?: |$)/gm))
-    if (verb !== "help" && verb !== "tutti") writeHelp([...words, verb]);
+    if (verb !== "help") writeHelp([...words, verb]);
 }
 
 function tutti(...words: readonly string[]): string {

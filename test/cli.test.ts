@@ -8,6 +8,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFile
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { OLDER_NAMES } from "@tutti/cli/registry.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHEATS, moduleOf } from "./cheats.ts";
 import {
@@ -64,36 +65,52 @@ describe("the command line here does what a process does", () => {
 });
 
 describe("help", () => {
-  test("--help shows the verbs and ends well", () => {
+  test("--help shows at most 40 verbs on a screen, and ends well", () => {
     const { status, stdout } = tutti(folder, ["--help"]);
-    expect(stdout).toMatch(/simulate.*compare.*reproduce.*policies.*workload.*completions/s);
+    expect(stdout).toMatch(/config.*window.*usage.*list.*simulate.*compare.*workload.*lab/s);
+    expect(stdout.match(/^ {2}[a-z][a-z-]* {2,}/gm)!.length).toBeLessThanOrEqual(40);
+    // Two thirds of the 88 lines for 55 verbs.
+    expect(stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(58);
+    expect(stdout).not.toMatch(new RegExp(`^ +(?:${Object.keys(OLDER_NAMES).join("|")}) `, "m"));
     expect(status).toBe(0);
   });
 
-  test.each(["simulate", "compare", "reproduce", "policies", "workload", "completions"])(
-    "%s --help says what it takes",
+  test.each(["simulate", "lab reproduce", "list policies", "workload", "config completions"])(
+    "%s --help says what it takes, and so does help %s",
     async (verb) => {
-      const { status, stdout } = await tuttiHere(folder, [verb, "--help"]);
+      const { status, stdout } = await tuttiHere(folder, [...verb.split(" "), "--help"]);
       expect(stdout).toMatch(new RegExp(`^Usage: tutti ${verb}`));
       expect(status).toBe(0);
+      expect((await tuttiHere(folder, ["help", ...verb.split(" ")])).stdout).toBe(stdout);
     },
   );
+
+  test.each(Object.entries(OLDER_NAMES))("tutti %s --help is that of tutti %s", async (older, words) => {
+    const now = words.split(" ").filter((word) => !word.startsWith("-"));
+    const { stdout, stderr } = await tuttiHere(folder, [older, "--help"]);
+    expect(stdout).toMatch(new RegExp(`^Usage: tutti ${now.join(" ")} `));
+    // No hint without a terminal.
+    expect(stderr).toBe("");
+  });
 
   test("no help is wider than 80 columns, states a default twice, or has the heading of another group", async () => {
     const verbs = [...(await tuttiHere(folder, ["--help"])).stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(
       ([, name]) => name,
     );
     expect(verbs.length).toBeGreaterThan(30);
-    const parts = ["info", "generate", "convert", "scale"].map((name) => ["workload", name]);
-    for (const words of [[], ...verbs.map((verb) => [verb]), ...parts]) {
+    const all = [[], ...verbs.map((verb) => [verb])];
+    for (const words of all) {
       const { stdout } = await tuttiHere(folder, [...words, "--help"]);
       const wide = stdout.split("\n").filter((line) => line.length > 80);
       expect(wide, words.join(" ")).toEqual([]);
-      if (words.length > 0) expect(stdout, words.join(" ")).not.toContain("Command line:");
+      const [, parts = ""] = words.length === 1 ? stdout.split("\nCommands:\n") : [];
+      for (const [, part] of parts.matchAll(/^ {2}([a-z]+)/gm))
+        if (part !== "help") all.push([...words, part]);
       const entries = stdout.split(/^ {2}(?=\S)/m).map((entry) => entry.replace(/\s+/g, " "));
       const doubled = entries.filter((entry) => /default.*default|default.*\(choices/.test(entry));
       expect(doubled, words.join(" ")).toEqual([]);
     }
+    expect(all.length).toBeGreaterThan(verbs.length + 15);
   });
 
   test.each(["run", "submit"])("%s reads the script before it looks for a scheduler", async (verb) => {
@@ -120,29 +137,29 @@ describe("help", () => {
   });
 
   test("reproduce alone lists the papers", async () => {
-    const { status, stdout } = await tuttiHere(folder, ["reproduce"]);
+    const { status, stdout } = await tuttiHere(folder, ["lab", "reproduce"]);
     for (const key of ["zhou1999", "zhou2000", "silva1999", "kawanami2008", "dimitriadou2009"])
       expect(stdout).toMatch(new RegExp(`^${key}: `, "m"));
     expect(status).toBe(0);
   });
 
   test("reproduce --all takes no paper and no seed", async () => {
-    expectRefusal(await tuttiHere(folder, ["reproduce", "zhou2000", "--all"]), 2, /one or the other/);
-    expect(await tuttiHere(folder, ["reproduce", "--all", "--seed", "1"])).toMatchObject({
+    expectRefusal(await tuttiHere(folder, ["lab", "reproduce", "zhou2000", "--all"]), 2, /one or the other/);
+    expect(await tuttiHere(folder, ["lab", "reproduce", "--all", "--seed", "1"])).toMatchObject({
       status: 2,
       stdout: "",
     });
   });
 
   test("policies easy states its rules as sentences", async () => {
-    const { stdout } = await tuttiHere(folder, ["policies", "easy"]);
+    const { stdout } = await tuttiHere(folder, ["list", "policies", "easy"]);
     expect(stdout).toMatch(/shadow time/);
     expect(stdout).toMatch(/spare processors/);
   });
 
   test("policies NAME prints five rules, --all the rules in force, --json all of these", async () => {
     const rulesOf = async (...words: string[]) => {
-      const { stdout } = await tuttiHere(folder, ["policies", ...words]);
+      const { stdout } = await tuttiHere(folder, ["list", "policies", ...words]);
       const section = stdout.slice(stdout.indexOf("\nRules\n") + 7, stdout.indexOf("\n\nParameters"));
       return section.split(/\n {2}(?! )/).map((text) => text.replace(/^ *- /, "").replace(/\s+/g, " "));
     };
@@ -153,7 +170,7 @@ describe("help", () => {
     expect(all).toContain("queue=fcfs: no job passes the head");
     expect(all.join("\n")).not.toMatch(/^(no job waits|queue=easy|migrate|memory)/m);
     const [{ rules }] = JSON.parse(
-      (await tuttiHere(folder, ["policies", "br:rows=4", "--json"])).stdout,
+      (await tuttiHere(folder, ["list", "policies", "br:rows=4", "--json"])).stdout,
     ).policies;
     expect(rules).toEqual(all);
     expect((await rulesOf("connected-reservation:reservations=none", "--all")).join("\n")).not.toMatch(
@@ -165,7 +182,7 @@ describe("help", () => {
   });
 
   test("policies lists every kind of policy with the command that runs it", async () => {
-    const { status, stdout } = await tuttiHere(folder, ["policies"]);
+    const { status, stdout } = await tuttiHere(folder, ["list", "policies"]);
     const groups = stdout.split("\n\n");
     const held = (title: string) => groups.find((group) => group.startsWith(`${title}: `)) ?? "";
     expect(held("Space sharing")).toMatch(/^ {2}easy .*tutti simulate TRACE --policy NAME$/ms);
@@ -180,15 +197,15 @@ describe("help", () => {
   });
 
   test("policies NAME states for each policy what it schedules, its rules, its source and a command that exists", async () => {
-    const { policies } = JSON.parse((await tuttiHere(folder, ["policies", "--json"])).stdout);
+    const { policies } = JSON.parse((await tuttiHere(folder, ["list", "policies", "--json"])).stdout);
     expect(policies.length).toBeGreaterThan(15);
-    const { models } = JSON.parse((await tuttiHere(folder, ["models", "--json"])).stdout);
+    const { models } = JSON.parse((await tuttiHere(folder, ["list", "models", "--json"])).stdout);
     for (const { name, machine, rules, source, command } of policies) {
       const wing = models.find((model: { policies?: string[] }) => model.policies?.includes(name));
       expect(command).toBe(`tutti simulate ${wing?.name ?? "TRACE"} --policy ${name}`);
       for (const text of [machine, source, ...rules]) expect(text, name).toMatch(/\w/);
     }
-    const { stdout } = await tuttiHere(folder, ["policies", "sites-across:threshold=2"]);
+    const { stdout } = await tuttiHere(folder, ["list", "policies", "sites-across:threshold=2"]);
     expect(stdout).toMatch(
       /^sites-across: .*Schedules.*grid scheduler.*Rules.*several\s+sites\s+together\s+suffice/s,
     );
@@ -198,21 +215,21 @@ describe("help", () => {
   });
 
   test("models lists every model and every machine with jobs of its own, with rules and parameters", async () => {
-    const { stdout } = await tuttiHere(folder, ["models"]);
+    const { stdout } = await tuttiHere(folder, ["list", "models"]);
     expect(stdout).toMatch(
       /^Jobs for one machine\n.*^ {2}lublin .*^Machines with.*^ {2}sites .*^ {2}tasks /ms,
     );
-    expect((await tuttiHere(folder, ["models", "sites:load=2"])).stdout).toMatch(
+    expect((await tuttiHere(folder, ["list", "models", "sites:load=2"])).stdout).toMatch(
       /Rules.*overhead.*sites:sizes=16,16\n.*integers separated by\s+commas,\s+from\s+1.*tutti simulate sites --policy sites-one\|sites-across/s,
     );
-    expect((await tuttiHere(folder, ["models", "lublin"])).stdout).toMatch(
+    expect((await tuttiHere(folder, ["list", "models", "lublin"])).stdout).toMatch(
       /Parameters.*tutti simulate lublin --policy/s,
     );
-    expectRefusal(await tuttiHere(folder, ["models", "site"]), 2, '"site"', 'did you mean "sites"');
+    expectRefusal(await tuttiHere(folder, ["list", "models", "site"]), 2, '"site"', 'did you mean "sites"');
   });
 
   test.each(["bash", "zsh", "fish"])("completions %s names every verb and option", async (name) => {
-    const { status, stdout } = await tuttiHere(folder, ["completions", name]);
+    const { status, stdout } = await tuttiHere(folder, ["config", "completions", name]);
     for (const word of ["simulate", "reproduce", "missing-estimate", "easy", "downey"])
       expect(stdout).toContain(word);
     expect(status).toBe(0);
@@ -226,7 +243,7 @@ describe("help", () => {
       "tutti compare --policy eas": "easy",
       // Only policies that can run there are offered.
       "tutti simulate --policy sites-o": "",
-      "tutti policies sites-o": "sites-one",
+      "tutti list policies sites-o": "sites-one",
       "tutti workload generate --ou": "--out",
       "tutti submit exam": "example.sh",
       "tutti cancel exam": "",
@@ -239,7 +256,7 @@ describe("help", () => {
       (words) =>
         `COMPREPLY=(); COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _tutti; echo "${words}: \${COMPREPLY[@]}"`,
     );
-    const { stdout } = shell(folder, `source <(tutti completions bash)\n${lines.join("\n")}`);
+    const { stdout } = shell(folder, `source <(tutti config completions bash)\n${lines.join("\n")}`);
     expect(stdout.trimEnd().split(/ *\n/)).toEqual(
       Object.entries(replies).map(([words, reply]) => `${words}: ${reply}`.trimEnd()),
     );
@@ -702,7 +719,7 @@ describe("bad input: one line, the documented exit code", () => {
         await tuttiHere(folder, ["simulate", "sites", "--policy", "sites-one", ...options]),
         2,
         `${options[0]} with "sites"`,
-        "`tutti models sites`",
+        "`tutti list models sites`",
       );
     for (const [policy, text] of [
       ["easy", "sites-one, sites-across"],
@@ -816,9 +833,9 @@ describe("bad input: one line, the documented exit code", () => {
     [["simulate", "downey:jobs=9", "--policy", "gang", "--switch", "-5"], "of 0 s or more"],
     [["simulate", "trace.swf", "--policy", "easy", "--first", "9e17"], "from 1 to 9007199254740991"],
     [["simulate", "trace.swf", "--policy", "easy", "--policy", "fcfs"], "one policy"],
-    [["completions", "tcsh"], "bash"],
+    [["config", "completions", "tcsh"], "bash"],
     [["jobs", "--columns", "job,nmae"], 'did you mean "name"'],
-    [["history", "-o", "%i %T"], "instead of Slurm's -o, use --columns job,name,state"],
+    [["jobs", "--ended", "-o", "%i %T"], "instead of Slurm's -o, use --columns job,name,state"],
   ])("%j is a matter of usage", async (words, word) => {
     const { status, stdout, stderr } = await tuttiHere(folder, words);
     expect(stderr).toMatch(/^tutti: /);

@@ -30,7 +30,7 @@ afterAll(() => removeFolder(folder));
 
 describe("docs/guide-laboratory.md", () => {
   test("has commands for every verb", () => {
-    for (const verb of ["simulate", "compare", "reproduce", "policies", "models", "workload"])
+    for (const verb of ["simulate", "compare", "lab reproduce", "list policies", "list models", "workload"])
       expect(
         commands.some((command) => command.includes(`tutti ${verb}`)),
         verb,

@@ -99,7 +99,7 @@ const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
   // The door of the providers is their list, which loads them; a simulated world knows only pilots.
   [
     /^packages\/(live\/daemon\/executor\/(local|cluster|queue)|slurm|ssh)\//,
-    /^packages\/(live\/daemon\/(executor\/|main\.ts)|slurm\/|ssh\/|slurm-names\/|torture\/node\/serve-program\.ts|cli\/(providers|text\/site-diagnosis-text|verbs\/(doctor|import))\.ts)/,
+    /^packages\/(live\/daemon\/(executor\/|main\.ts)|slurm\/|ssh\/|slurm-names\/|torture\/node\/serve-program\.ts|cli\/(providers|text\/site-diagnosis-text|verbs\/(doctor|lab))\.ts)/,
   ],
   // The door of the wings is their list; one view shows a wing in motion.
   [/^packages\/papers\/wings\/(sites|tasks|phases|pilots)\//, /^packages\/(papers|web\/lab\/turns)\//],

@@ -160,7 +160,9 @@ describe("submit", () => {
     [["submit", "/"], 2, /it is a folder/],
     [["submit", "empty.sh"], 2, /it is empty/],
     [["submit", "--pty", "--", "x"], 2, /tutti run --pty gives a job a terminal/],
-    [["history", "state:failed"], 2, /tutti jobs state:failed selects jobs/],
+    [["jobs", "--ended", "--first", "5"], 2, /'--ended' cannot be used with option '--first <n>'/],
+    [["why"], 2, /expected one, such as tutti why last, or --starts/],
+    [["usage", "1", "--by", "queue"], 2, /Cannot use --by for jobs "1"/],
   ])("%j is refused with code %i", async (parameters, code, words) => {
     writeFileSync(join(folder, "empty.sh"), "");
     const { status, stderr, stdout } = await tutti(...parameters);
@@ -284,18 +286,42 @@ describe("jobs", () => {
     expect(stdout.replaceAll("\r\n", "")).not.toMatch(/\p{Cc}/u);
   });
 
+  test("older names do what they did, and say the new ones on a terminal only", async () => {
+    const pairs = [
+      ["eta --json", "why --starts --json"],
+      ["history --last 3", "jobs --ended --last 3"],
+      ["queues", "list queues"],
+      ["windows", "window list"],
+      ["shares", "usage --shares"],
+      ["efficiency 1", "usage 1"],
+      ["jobs --last 3", "jobs --ended --last 3"],
+    ];
+    for (const [older = "", now = ""] of pairs) {
+      const [before, after] = [await tutti(...older.split(" ")), await tutti(...now.split(" "))];
+      expect(before.status, older).toBe(0);
+      expect(before.stdout.replace(/"atMs": \d+/, ""), older).toBe(after.stdout.replace(/"atMs": \d+/, ""));
+      expect(before.stderr, older).toBe(after.stderr);
+    }
+    expect((await onTerminal("queues")).stdout).toContain(
+      "tutti queues is an older name of tutti list queues",
+    );
+    expect((await tutti("priority", "0", "3")).stdout).toBe(
+      (await tutti("update", "3", "--priority", "0")).stdout,
+    );
+  });
+
   test("--json gives the API's answer with its schema, for scripts", async () => {
     const schemas = [
       [["jobs"], "tutti.jobs/1"],
       [["show", "1"], "tutti.jobs/1"],
       [["why", "2"], "tutti.why/1"],
       [["matrix"], "tutti.matrix/1"],
-      [["queues"], "tutti.queues/1"],
+      [["list", "queues"], "tutti.queues/1"],
       [["policy"], "tutti.policy/1"],
       [["status"], "tutti.status/1"],
-      [["history"], "tutti.jobs/1"],
+      [["jobs", "--ended"], "tutti.jobs/1"],
       [["whatif"], "tutti.whatif/1"],
-      [["eta"], "tutti.whatif/1"],
+      [["why", "--starts"], "tutti.whatif/1"],
     ] as const;
     await together(schemas, async ([verb, schema]) => {
       const { stdout, status } = await tutti(...verb, "--json");
@@ -313,8 +339,10 @@ describe("jobs", () => {
       /Has waited 3(?:\.\d+)? min in queue main\. .*It\s+needs\s+1\s+CPU;\s+the\s+emptiest\s+of\s+3\s+rows\s+has\s+1\s+free/s,
     );
     expect((await tutti("matrix")).stdout).toMatch(/row 1 2 {2}· {2}· {2}·\n/);
-    expect((await tutti("queues")).stdout).toMatch(/main +1 +1 +4/);
-    expect((await tutti("priority", "-3", "3")).stdout).toMatch(/^job 3 \(next\): .*queued, priority -3\n$/);
+    expect((await tutti("list", "queues")).stdout).toMatch(/main +1 +1 +4/);
+    expect((await tutti("update", "3", "--priority", "-3")).stdout).toMatch(
+      /^job 3 \(next\): .*queued, priority -3\n$/,
+    );
     expect((await tutti("jobs", "3")).stdout).toMatch(/queued .* priority -3\n$/);
     expect((await tutti("policy")).stdout).toMatch(/^fcfs, at most 4 rows\n {2}- Jobs start/);
     const changed = await tutti("policy", "easy");
@@ -330,10 +358,10 @@ describe("jobs", () => {
     expect((await tutti("whatif", "gang")).stdout).toMatch(
       /easy \(now\) +gang\nmean wait +60(?:\.0)? s +60(?:\.0)? s\n1 /,
     );
-    const eta = await tutti("eta");
+    const eta = await tutti("why", "--starts");
     expect(eta.stdout).toMatch(/^job +name +starts in .*\n +3 +next +– +– +–\n$/);
     expect(eta.stderr).toMatch(/why NUMBER/);
-    expect((await tutti("history")).stdout).toMatch(/1 +sim +✗ failed/);
+    expect((await tutti("jobs", "--ended")).stdout).toMatch(/1 +sim +✗ failed/);
     expect((await tutti("events")).stdout.split("\n")).toHaveLength(service.events.length + 1);
     expect((await tutti()).stdout).toMatch(/^tutti 1\.2\.3: 1 of 4 CPUs busy, 1 running, 1 queued/);
   });
@@ -386,7 +414,7 @@ describe("jobs", () => {
   test("hold, release, priority, requeue and cancel change what the selector means", async () => {
     expect((await tutti("hold", "all")).stdout).toMatch(/^job 2 \(evil\\x1b\[2J\\n<b>\): ‖ held\n$/);
     expect((await tutti("release", "state:held")).stdout).toMatch(/· queued/);
-    expect((await tutti("priority", "5", "2")).status).toBe(0);
+    expect((await tutti("update", "2", "--priority", "5")).status).toBe(0);
     expect(service.entries.get(2)!.info.priority).toBe(5);
     expect((await tutti("requeue", "1")).status).toBe(0);
     expect((await tutti("cancel", "1-2")).stdout).toMatch(
@@ -412,7 +440,7 @@ describe("jobs", () => {
     expect((await tutti("pause", "1", "--release")).status).toBe(0);
     expect(changes).toEqual([{ action: "pause" }, { action: "resume" }, { action: "pause", release: true }]);
     expect(await tutti("pause", "2")).toMatchObject({ status: 4, stdout: "" });
-    expect((await tutti("completions", "bash")).stdout).toMatch(/\bpause\b.*\bresume\b/s);
+    expect((await tutti("config", "completions", "bash")).stdout).toMatch(/\bpause\b.*\bresume\b/s);
   });
 
   test("wait ends with 0 when all ended well, with 1 else", async () => {
@@ -472,14 +500,14 @@ describe("down", () => {
 
 test("reserve, windows and unreserve: what they print, what status says, and bad options", async () => {
   const { stdout, stderr, status } = await tutti(
-    ...["reserve", "disk", "--begin", "+3h", "--for", "2h", "--reason", "new disk"],
+    ...["window", "add", "disk", "--begin", "+3h", "--for", "2h", "--reason", "new disk"],
   );
   expect({ status, stderr }).toMatchObject({
     status: 0,
-    stderr: expect.stringContaining("tutti unreserve disk"),
+    stderr: expect.stringContaining("tutti window remove disk"),
   });
   expect(stdout).toMatch(/^Window disk: nothing starts from .* until .*, by ada: new disk\.$/m);
-  expect((await tutti("windows")).stdout).toMatch(/^disk: nothing starts from /);
+  expect((await tutti("window", "list")).stdout).toMatch(/^disk: nothing starts from /);
   expect((await tutti("status")).stdout).toContain("window disk: nothing starts from");
   const bad = [
     [["x"], "it has no end"],
@@ -488,29 +516,29 @@ test("reserve, windows and unreserve: what they print, what status says, and bad
     [["x", "--for", "never"], "Expected a duration above 0"],
   ] as const;
   await together(bad, async ([words, problem]) => {
-    expect(await tutti("reserve", ...words)).toMatchObject({
+    expect(await tutti("window", "add", ...words)).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(problem),
     });
   });
-  const removed = JSON.parse((await tutti("unreserve", "disk", "--json")).stdout);
+  const removed = JSON.parse((await tutti("window", "remove", "disk", "--json")).stdout);
   expect(removed).toMatchObject({ schema: "tutti.window/1", window: { name: "disk", by: "ada" } });
-  expect((await tutti("unreserve", "disk")).status).toBe(5);
-  expect((await tutti("windows")).stdout).toBe("No windows are announced.\n");
+  expect((await tutti("window", "remove", "disk")).status).toBe(5);
+  expect((await tutti("window", "list")).stdout).toBe("No windows are announced.\n");
 });
 
 test("drain says what follows, status shows it, undrain ends it; an empty reason is refused", async () => {
-  const drained = /^Nothing starts until tutti undrain: ada drained the scheduler at .*: new disk\.$/m;
+  const drained = /^Nothing starts until tutti drain --end: ada drained the scheduler at .*: new disk\.$/m;
   const { stdout, stderr, status } = await tutti("drain", "--reason", "new disk");
   expect(status).toBe(0);
   expect(stdout).toMatch(drained);
   expect(stderr).toContain("tutti wait state:running");
   expect((await tutti("status")).stdout.replace(/\s+/g, " ")).toContain(
-    "drained: Nothing starts until tutti undrain: ada drained the scheduler at",
+    "drained: Nothing starts until tutti drain --end: ada drained the scheduler at",
   );
   expect((await tutti("events")).stdout).toMatch(/drained .*new disk/);
-  expect(JSON.parse((await tutti("undrain", "--json")).stdout)).toEqual({ schema: "tutti.drain/1" });
-  expect(await tutti("undrain")).toMatchObject({ status: 0, stdout: "Jobs start again.\n" });
+  expect(JSON.parse((await tutti("drain", "--end", "--json")).stdout)).toEqual({ schema: "tutti.drain/1" });
+  expect(await tutti("drain", "--end")).toMatchObject({ status: 0, stdout: "Jobs start again.\n" });
   expect((await tutti("status")).stdout).not.toContain("drained");
   expect(await tutti("drain", "--reason", "")).toMatchObject({
     status: 4,

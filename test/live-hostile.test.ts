@@ -78,7 +78,7 @@ describe("the wall clock is set", () => {
       await s.start();
       await check(across);
       for (const words of [
-        ["history"],
+        ["jobs", "--ended"],
         ["jobs", "--all"],
         ["whatif"],
         ["why", String(across[0])],

@@ -83,13 +83,13 @@ describe("ranges over old jobs", () => {
   });
 
   test("history, jobs and export give all in order, with a heading and no gap", async () => {
-    const lines = (await tutti("history", "--last", "1400")).stdout.trimEnd().split("\n");
+    const lines = (await tutti("jobs", "--ended", "--last", "1400")).stdout.trimEnd().split("\n");
     expect(lines).toHaveLength(1401);
     expect(lines[0]).toMatch(/^ *job +name/);
     expect(lines.slice(1).map((line) => Number(line.trim().split(" ")[0]))).toEqual(
       Array.from({ length: 1400 }, (_, i) => 101 + i),
     );
-    const json = JSON.parse((await tutti("history", "--json", "--last", "1400")).stdout);
+    const json = JSON.parse((await tutti("jobs", "--ended", "--json", "--last", "1400")).stdout);
     expect([json.schema, json.jobs.length]).toEqual(["tutti.jobs/1", 1400]);
     const csv = (await tutti("export", "--format", "csv")).stdout.trimEnd().split("\n");
     expect(csv).toHaveLength(1 + ENDED + HELD - 5);
@@ -105,7 +105,7 @@ describe("ranges over old jobs", () => {
       stdout: "1501\n1502\n",
       stderr: "and 1198 more; --first 1200 shows all\n",
     });
-    const numbers = await tutti("history", "--columns", "job,state", "--no-header", "--last", "1400");
+    const numbers = await tutti("jobs", "--ended", "--columns", "job,state", "--no-header", "--last", "1400");
     expect(numbers.stdout).toBe(
       Array.from({ length: 1400 }, (_, i) => ` ${101 + i}`.slice(-4))
         .map((number) => `${number}  ✓ done\n`)
@@ -160,7 +160,7 @@ describe("thousands of jobs", () => {
   });
 
   test("history stops at Ctrl-C, also when nobody reads what it writes", async () => {
-    const { child, result } = startTutti(scheduler.socket, ["history", "--json", "--last", "2000"]);
+    const { child, result } = startTutti(scheduler.socket, ["jobs", "--ended", "--json", "--last", "2000"]);
     await new Promise((resolve) => child.stdout!.once("data", resolve));
     child.stdout!.pause();
     child.kill("SIGINT");

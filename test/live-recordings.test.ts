@@ -53,7 +53,7 @@ describe.skipIf(process.getuid!() !== 0).each(STORES)(
         while ((await live.job(Number(job))).endedAtMs === undefined);
         expect(await live.job(Number(job))).toMatchObject({ state: "failed", code });
       }
-      const checked = startTutti(live.socket, ["check"], { env: { TUTTI_STATE: live.state } });
+      const checked = startTutti(live.socket, ["store", "check"], { env: { TUTTI_STATE: live.state } });
       expect((await checked.result).status).toBe(0);
     });
   },

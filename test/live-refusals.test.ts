@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { VERBS } from "@tutti/cli/registry.ts";
+import { OLDER_NAMES, VERBS } from "@tutti/cli/registry.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startTutti } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
@@ -65,6 +65,11 @@ const REFUSED: Readonly<Record<string, () => readonly Words[]>> = {
     ["config", "check", file("bad.toml")],
     ["config", "check", file("missing")],
   ],
+  store: () => [
+    ["store"],
+    ["store", "backup", file("plain"), "--state", s.state],
+    ["store", "check", file("missing")],
+  ],
   doctor: () => [["doctor", "--nonsense"]],
   backup: () => [
     ["backup", file("plain"), "--state", s.state],
@@ -75,7 +80,16 @@ const REFUSED: Readonly<Record<string, () => readonly Words[]>> = {
     ["check", file("plain")],
     ["check", file("missing")],
   ],
-  drain: () => [["drain", "--reason", ""]],
+  drain: () => [
+    ["drain", "--reason", ""],
+    ["drain", "--end", "--reason", "disk"],
+  ],
+  window: () => [
+    ["window", "add", "disk"],
+    ["window", "add", "disk", "--begin", "2020-01-01", "--for", "1h"],
+    ["window", "remove", "missing"],
+    ["window", "list", "extra"],
+  ],
   undrain: () => [["undrain", "extra"]],
   reserve: () => [
     ["reserve", "disk"],
@@ -101,7 +115,10 @@ const REFUSED: Readonly<Record<string, () => readonly Words[]>> = {
     ["attach", RUNS],
     ["attach", NONE],
   ],
-  jobs: () => [["jobs", "--columns", "nonsense"]],
+  jobs: () => [
+    ["jobs", "--columns", "nonsense"],
+    ["jobs", "--ended", "--all"],
+  ],
   show: () => [["show", NONE]],
   logs: () => [["logs", NONE]],
   wait: () => [["wait", NONE]],
@@ -143,9 +160,10 @@ const REFUSED: Readonly<Record<string, () => readonly Words[]>> = {
     ["priority", "1", ENDED],
     ["priority", "much", HELD],
   ],
-  why: () => [["why", NONE]],
+  why: () => [["why"], ["why", NONE], ["why", "--starts", "--nonsense"]],
   eta: () => [["eta", "--nonsense"]],
   matrix: () => [["matrix", "extra"]],
+  list: () => [["list"], ["list", "nonsense"], ["list", "queues", "extra"]],
   queues: () => [["queues", "extra"]],
   policy: () => [
     ["policy", "nonsense"],
@@ -156,7 +174,11 @@ const REFUSED: Readonly<Record<string, () => readonly Words[]>> = {
     ["whatif", "--job", "-n 0"],
   ],
   efficiency: () => [["efficiency", NONE]],
-  usage: () => [["usage", "--since", "nonsense"]],
+  usage: () => [
+    ["usage", "--since", "nonsense"],
+    ["usage", NONE],
+    ["usage", "--shares", "--by", "user"],
+  ],
   shares: () => [["shares", "extra"]],
   history: () => [["history", "extra"]],
   export: () => [
@@ -166,7 +188,12 @@ const REFUSED: Readonly<Record<string, () => readonly Words[]>> = {
   events: () => [["events", "extra"]],
   simulate: () => [["simulate", file("plain"), "--html", file("report.html"), "--swf", file("out.swf")]],
   compare: () => [["compare", file("plain"), "--html", file("report.html")]],
-  lab: () => [["lab"], ["lab", "--one-file", file("missing/lab.html")]],
+  lab: () => [
+    ["lab"],
+    ["lab", "nonsense"],
+    ["lab", "page", file("missing/lab.html")],
+    ["lab", "--one-file", file("missing/lab.html")],
+  ],
   reproduce: () => [["reproduce", "nonsense", "--html", file("paper.html"), "--markdown", file("md")]],
   policies: () => [["policies", "nonsense"]],
   import: () => [
@@ -189,7 +216,7 @@ const REFUSED: Readonly<Record<string, () => readonly Words[]>> = {
   completions: () => [["completions", "nonsense"]],
 };
 
-test.each(VERBS.map(({ name }) => name))("tutti %s", async (verb) => {
+test.each([...VERBS.map(({ name }) => name), ...Object.keys(OLDER_NAMES)])("tutti %s", async (verb) => {
   await changesNothing(REFUSED[verb]().map((words) => ({ words })));
 });
 

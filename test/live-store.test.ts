@@ -100,7 +100,7 @@ describe("a store that does not know what runs", () => {
       const early = await live.submit("exit 0");
       await ended(early);
       const backup = join(live.folder, "early.db");
-      expect((await tutti("backup", backup)).status).toBe(0);
+      expect((await tutti("store", "backup", backup)).status).toBe(0);
       const job = await live.submit("sleep 5000");
       await live.running(job);
       const pid = live.pidOf(job, "job");
@@ -174,25 +174,27 @@ describe("a backup", () => {
     await live.running(running);
     const waiting = await live.submit(`echo x >> ${live.folder}/waited`, { held: true });
     const backup = join(live.folder, "backup.db");
-    const made = await tutti("backup", backup);
+    const made = await tutti("store", "backup", backup);
     expect(made.stdout).toMatch(
       /^Wrote [\s\S]*backup\.db: [\s\S]*3\s+jobs,\s+2\s+of\s+them\s+not\s+ended,\s+last\s+job\s+number\s+3/,
     );
     expect(made.stdout).toMatch(/Not included: the folder [\s\S]*jobs\s+with\s+the\s+output\s+of\s+jobs/);
     expect(statSync(backup).mode & 0o777).toBe(0o600);
     expect(existsSync(`${backup}-wal`)).toBe(false);
-    expect((await tutti("check", backup)).stdout).toMatch(/: sound\n[\s\S]*3 jobs, 2 of them not ended/);
+    expect((await tutti("store", "check", backup)).stdout).toMatch(
+      /: sound\n[\s\S]*3 jobs, 2 of them not ended/,
+    );
     // The scheduler keeps working: the held job runs, and so does a later one.
     expect((await tutti("release", String(waiting))).status).toBe(0);
     await ended(waiting);
     const later = await live.submit("sleep 5000");
     await live.running(later);
     const pid = live.pidOf(later, "job");
-    expect((await tutti("check")).status).toBe(0);
+    expect((await tutti("store", "check")).status).toBe(0);
 
     await live.killFrontEnd();
     putBack(backup);
-    const looked = await tutti("check");
+    const looked = await tutti("store", "check");
     expect([looked.status, looked.stdout]).toEqual([
       1,
       expect.stringMatching(/the store is out\s+of\s+date:\s+its\s+last\s+job\s+is/),
@@ -216,7 +218,7 @@ describe("a backup", () => {
     await ended(waiting);
     expect(await live.job(waiting)).toMatchObject({ state: "done", attempt: 2 });
     expect(readFileSync(join(live.folder, "waited"), "utf8")).toBe("x\nx\n");
-    expect((await tutti("check")).status).toBe(0);
+    expect((await tutti("store", "check")).status).toBe(0);
   });
 
   test("replaces nothing without --force, stays out of the state folder, and works when nothing runs", async () => {
@@ -224,18 +226,18 @@ describe("a backup", () => {
     await ended(await live.submit("exit 0"));
     await down();
     const backup = join(live.folder, "b.db");
-    expect((await tutti("backup", backup)).status).toBe(0);
+    expect((await tutti("store", "backup", backup)).status).toBe(0);
     const before = readFileSync(backup);
-    const again = await tutti("backup", backup);
+    const again = await tutti("store", "backup", backup);
     expect([again.status, again.stderr]).toEqual([74, expect.stringMatching(/the file exists already/)]);
     expect(readFileSync(backup).equals(before)).toBe(true);
-    expect((await tutti("backup", "--force", "--json", backup)).stdout).toMatch(/"jobs": ?1/);
+    expect((await tutti("store", "backup", "--force", "--json", backup)).stdout).toMatch(/"jobs": ?1/);
     for (const name of ["tutti.db", "jobs/b.db"]) {
-      const inside = await tutti("backup", "--force", join(live.state, name));
+      const inside = await tutti("store", "backup", "--force", join(live.state, name));
       expect([inside.status, inside.stderr]).toEqual([2, expect.stringMatching(/in the state folder/)]);
     }
-    expect((await tutti("check")).status).toBe(0);
-    const none = await tutti("check", join(live.folder, "no such file"));
+    expect((await tutti("store", "check")).status).toBe(0);
+    const none = await tutti("store", "check", join(live.folder, "no such file"));
     expect([none.status, none.stderr]).toEqual([66, expect.stringMatching(/there is no such file/)]);
   });
 });
@@ -252,18 +254,18 @@ describe("a store that cannot be used", () => {
     return await startTutti(live.socket, ["serve", "--private", "--no-http", "--state", live.state]).result;
   }
 
-  test("damaged in the middle: an end with 66 that says what to do, and `tutti check` says where", async () => {
+  test("damaged in the middle: an end with 66 that says what to do, and `tutti store check` says where", async () => {
     await filled();
     const bytes = readFileSync(database());
     bytes.fill(0x5a, Math.floor(bytes.length / 8192) * 4096, Math.floor(bytes.length / 8192) * 4096 + 4096);
     writeFileSync(database(), bytes);
     const { status, stderr } = await serve();
     expect(status).toBe(66);
-    expect(stderr).toMatch(/tutti\.db": .*The file is damaged: `tutti check` shows where/s);
+    expect(stderr).toMatch(/tutti\.db": .*The file is damaged: `tutti store check` shows where/s);
     expect(stderr).not.toMatch(/bug|remove|no file/);
-    const looked = await tutti("check");
+    const looked = await tutti("store", "check");
     expect([looked.status, looked.stdout]).toEqual([1, expect.stringMatching(/not sound/)]);
-    const kept = await tutti("backup", join(live.folder, "b.db"));
+    const kept = await tutti("store", "backup", join(live.folder, "b.db"));
     expect([kept.status, kept.stderr]).toEqual([66, expect.stringMatching(/no backup was made of it/)]);
     expect(existsSync(join(live.folder, "b.db"))).toBe(false);
     expect(readFileSync(database()).equals(bytes)).toBe(true);
@@ -282,7 +284,7 @@ describe("a store that cannot be used", () => {
         expect.stringMatching(/writable file system; a disk error may have made it read-only/),
       ]);
       expect(stderr).not.toMatch(/bug/);
-      expect((await tutti("check")).stdout).toMatch(/: sound\n/);
+      expect((await tutti("store", "check")).stdout).toMatch(/: sound\n/);
     } finally {
       execFileSync("umount", [live.state]);
     }

@@ -86,7 +86,7 @@ describe.each(EARLIER)("the state of $what, with running jobs", ({ revision }) =
       expect(await live.job(job)).toMatchObject({ state: "failed", code: 40 + job, attempt: 1 });
     }
     for (const job of [2, 3, 4]) expect(readFileSync(join(live.folder, `ran${job}`), "utf8")).toBe("ran\n");
-    expect((await tutti("check")).status).toBe(0);
+    expect((await tutti("store", "check")).status).toBe(0);
 
     // The next start uses today's conductor.
     expect((await tutti("down")).status).toBe(0);

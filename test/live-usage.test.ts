@@ -39,7 +39,7 @@ test.skipIf(!hasGroups)("CPU time and peak memory are counted, and said by every
   }
 
   const sentence = new RegExp(`^job ${burn} \\(burn\\) used \\d\\.\\d of its 2 CPUs \\(\\d+ %\\).* in `);
-  expect(await tutti("efficiency", String(burn))).toMatchObject({
+  expect(await tutti("usage", String(burn))).toMatchObject({
     status: 0,
     stdout: expect.stringMatching(sentence),
   });
@@ -64,5 +64,5 @@ test("a wrong name or time has a message; where no job ended, it says so", async
     status: 0,
     stdout: "No job ended in that time.\n",
   });
-  expect(await tutti("efficiency", "4711")).toMatchObject({ status: 5 });
+  expect(await tutti("usage", "4711")).toMatchObject({ status: 5 });
 });

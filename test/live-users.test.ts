@@ -126,7 +126,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
       ["cancel", "2"],
       ["hold", "2"],
       ["why", "2"],
-      ["priority", "-1", "2"],
+      ["update", "2", "--priority", "-1"],
       ["requeue", "2"],
     ]) {
       const { status, stdout } = await as(BOB, ...parameters);

@@ -76,9 +76,9 @@ describe("drain and undrain", () => {
     expect((await tutti("why", job)).stdout).toContain("new disk");
     expect((await tutti("status")).stdout).toContain("new disk");
     expect(await state(job)).toBe("queued");
-    expect(await tutti("undrain")).toEqual({ status: 0, stdout: "Jobs start again.\n", stderr: "" });
+    expect(await tutti("drain", "--end")).toEqual({ status: 0, stdout: "Jobs start again.\n", stderr: "" });
     expect((await tutti("wait", job)).status).toBe(0);
-    expect((await tutti("undrain")).status).toBe(0);
+    expect((await tutti("drain", "--end")).status).toBe(0);
   });
 });
 

@@ -342,7 +342,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
         ["resume", String(one)],
         ["update", String(waiting), "--time", "2h", "--name", "later"],
         ["drain", "--reason", "new disk"],
-        ["undrain"],
+        ["drain", "--end"],
         // Its 300 events are said in one line, and push nothing out.
         ["submit", "--begin", "+1h", "--array", "1-300", "--", "true"],
       ])
@@ -371,7 +371,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
         .toMatch(/^in (?:.* to )?(?:59|60)\.?\d* min|^in (?:.* to )?1(?:\.00)? h/);
       await startTutti(socket, ["drain"]).result;
       await expect.poll(() => next.textContent()).toBe("–");
-      await startTutti(socket, ["undrain"]).result;
+      await startTutti(socket, ["drain", "--end"]).result;
       await expect.poll(() => next.textContent()).toMatch(/^in /);
     });
   });
@@ -421,10 +421,10 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   });
 
   test("Timeline shows windows", async () => {
-    await startTutti(socket, ["reserve", "disk", "--begin", "+10m", "--for", "1h"]).result;
+    await startTutti(socket, ["window", "add", "disk", "--begin", "+10m", "--for", "1h"]).result;
     await openPage("#/timeline");
     await page.getByText(/^window disk: nothing starts from/).waitFor();
-    await startTutti(socket, ["unreserve", "disk"]).result;
+    await startTutti(socket, ["window", "remove", "disk"]).result;
     await page.getByText(/^window disk/).waitFor({ state: "detached" });
   });
 

@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Reason, which all users see").fill("new disk");
     await dialog.getByRole("button", { name: "Drain the scheduler" }).click();
-    const banner = page.getByRole("alert").filter({ hasText: "Nothing starts until tutti undrain" });
+    const banner = page.getByRole("alert").filter({ hasText: "Nothing starts until tutti drain --end" });
     await banner.getByText(": new disk").waitFor();
     const number = await submit("true");
     expect((await job(number)).state).toBe("queued");

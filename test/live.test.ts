@@ -93,7 +93,7 @@ describe("the whole", () => {
     expect((await waiting.result).status).toBe(0);
     expect(rows).toBe(2);
     expect(await client.text("/v1/jobs/2/logs/stdout")).toBe("done\n");
-    const jobs = (await json("history")).jobs.filter(({ name }: Job) => name === "burner");
+    const jobs = (await json("jobs", "--ended")).jobs.filter(({ name }: Job) => name === "burner");
     expect(jobs).toHaveLength(2);
     // Each had the processors for about half of the time while both were there.
     for (const { ranMs, startedAtMs, endedAtMs } of jobs) expect(ranMs).toBeLessThan(endedAtMs - startedAtMs);
@@ -220,7 +220,7 @@ describe("the whole", () => {
         return /job (\d+)/.exec(said.stdout)?.[1] ?? "";
       }),
     );
-    const eta = await tutti("eta");
+    const eta = await tutti("why", "--starts");
     expect(eta.stdout).toMatch(
       /^job +name +starts in +at +80 % range\n +\d+ +(next|long) +(\d+:)?\d\d:\d\d .* to /,
     );

@@ -26,7 +26,7 @@ function committed(name: string): string {
 describe.each(PAPERS.map(({ key }) => key))("docs/papers/%s", (key) => {
   test("names its command and the paper's seed, and the index links it", () => {
     const { defaultSeed } = findPaper(key);
-    expect(committed(`${key}.md`), REMEDY).toContain(`tutti reproduce ${key} --seed ${defaultSeed}\``);
+    expect(committed(`${key}.md`), REMEDY).toContain(`tutti lab reproduce ${key} --seed ${defaultSeed}\``);
     expect(committed("index.md"), REMEDY).toContain(`](${key}.md)`);
   });
 
@@ -75,6 +75,6 @@ test.each(CHEAP)(
       pages.push(paperPage(paper));
     }
     expect(new Set(pages).size).toBe(1);
-    expect(pages[0]).toContain(`tutti reproduce ${key} --seed ${findPaper(key).defaultSeed}<`);
+    expect(pages[0]).toContain(`tutti lab reproduce ${key} --seed ${findPaper(key).defaultSeed}<`);
   },
 );

@@ -47,7 +47,7 @@ test("a recording follows from the seed, and the life is that without a recordin
     expect(nodes.flatMap(({ cpus }) => cpus).length).toBeGreaterThan(0);
   }
   const page = join(folder, "life.html");
-  expect(tutti(folder, ["torture", "--seed", String(SEED), "--html", page])).toMatchObject({
+  expect(tutti(folder, ["lab", "torture", "--seed", String(SEED), "--html", page])).toMatchObject({
     status: 0,
     stderr: `The life is in ${page}\n`,
   });
@@ -66,7 +66,7 @@ test("a recording of a life on several nodes names them", async () => {
 });
 
 test("only one life is written as a page", () => {
-  expect(tutti(folder, ["torture", "--hours", "3", "--html", join(folder, "no.html")])).toMatchObject({
+  expect(tutti(folder, ["lab", "torture", "--hours", "3", "--html", join(folder, "no.html")])).toMatchObject({
     status: 2,
     stderr: expect.stringContaining("cannot be used with option '--hours"),
   });

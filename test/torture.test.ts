@@ -97,10 +97,10 @@ describe("a short life", () => {
     expect(code).toBe(7);
   });
 
-  test("is what tutti torture prints", () => {
+  test("is what tutti lab torture prints", () => {
     const folder = makeFolder();
     try {
-      const { status, stdout, stderr } = tutti(folder, ["torture", "--seed", String(SHORT)]);
+      const { status, stdout, stderr } = tutti(folder, ["lab", "torture", "--seed", String(SHORT)]);
       expect([status, stderr]).toEqual([0, ""]);
       // Only the speed depends on the machine.
       const speedLess = (text: string) =>
@@ -120,7 +120,7 @@ test.each([
 ])("%j is refused", (words, reason) => {
   const folder = makeFolder();
   try {
-    expect(tutti(folder, ["torture", ...words])).toMatchObject({
+    expect(tutti(folder, ["lab", "torture", ...words])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(reason),
     });

@@ -162,6 +162,6 @@ describe("tutti workload generate", () => {
   test("generate --help names every model and where its parameters are listed", async () => {
     const { stdout } = await run("generate", "--help");
     for (const { name } of MODELS) expect(stdout).toMatch(new RegExp(`^Models: .*\\b${name}\\b`, "m"));
-    expect(stdout).toContain("tutti models NAME");
+    expect(stdout).toContain("tutti list models NAME");
   });
 });

@@ -7,7 +7,7 @@ import type { Stage } from "../stage.ts";
 const DEEDS: readonly (readonly string[])[] = [
   ["hold", "JOB"],
   ["release", "JOB"],
-  ["priority", "-3", "JOB"],
+  ["update", "JOB", "--priority", "-3"],
   ["requeue", "RUNNING"],
   ["cancel", "JOB"],
   ["cancel", "RUNNING"],

@@ -1,6 +1,7 @@
 /** The command line: finds the command, runs it, and turns every error into one line and an exit code. */
 import { CommanderError } from "commander";
 import { CheckFailed, ExitCode, explainError, UsageError, unknownName } from "./errors.ts";
+import { withoutOlderName } from "./older-names.ts";
 import { makeProgram } from "./program.ts";
 import { VERBS } from "./registry.ts";
 import { commandName } from "./text/text.ts";
@@ -13,14 +14,16 @@ const FOREIGN_VERBS: Readonly<Record<string, string>> = {
   salloc: "run",
   squeue: "jobs",
   scancel: "cancel",
-  sinfo: "status or tutti queues",
-  sacct: "history",
+  sinfo: "status or tutti list queues",
+  sacct: "jobs --ended",
   scontrol: "show, hold, release, requeue",
   sprio: "why",
-  list: "jobs",
   ls: "jobs",
   ps: "jobs",
-  queue: "queues",
+  queue: "list queues",
+  seff: "usage JOBS",
+  sshare: "usage --shares",
+  sreport: "usage",
   kill: "cancel",
   rm: "cancel",
   stop: "cancel for a job, tutti down for the scheduler",
@@ -64,7 +67,7 @@ const OPTIONS_ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /** The same for lists of jobs. */
-const LISTS_JOBS: ReadonlySet<string | undefined> = new Set(["jobs", "history"]);
+const LISTS_JOBS: ReadonlySet<string | undefined> = new Set(["jobs"]);
 const COLUMNS = "--columns job,name,state";
 const FOREIGN_LIST_OPTIONS: Readonly<Record<string, string>> = {
   "--format": COLUMNS,
@@ -74,10 +77,10 @@ const FOREIGN_LIST_OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** @throws NeedsWholeProgram in the bundle of clients */
-export async function runCommandLine(parameters: readonly string[]): Promise<void> {
+export async function runCommandLine(given: readonly string[]): Promise<void> {
   watchOutput();
-  const words = parameters.filter((word) => !word.startsWith("-"));
-  const verb = words[0] === "help" ? words[1] : words[0];
+  const parameters = withoutOlderName(withoutHelp(given));
+  const verb = parameters.find((word) => !word.startsWith("-"));
   try {
     checkVerb(verb);
     const program = await makeProgram(verb);
@@ -86,6 +89,11 @@ export async function runCommandLine(parameters: readonly string[]): Promise<voi
     if (error instanceof NeedsWholeProgram) throw error;
     process.exitCode = report(error, verb, parameters);
   }
+}
+
+/** `tutti help window add` is `tutti window add --help`. */
+function withoutHelp(given: readonly string[]): readonly string[] {
+  return given[0] === "help" ? [...given.slice(1), "--help"] : given;
 }
 
 function checkVerb(verb: string | undefined): void {

@@ -2,19 +2,12 @@
 
 import { versionText } from "@tutti/host/version.ts";
 import { Command, CommanderError } from "commander";
-import { OLDER, VERBS } from "./registry.ts";
+import { VERBS } from "./registry.ts";
 import { foldedToTerminal } from "./text/text.ts";
 
-const EXAMPLES = `
-Examples:
-  $ tutti serve
-  $ tutti submit -n 4 --time 10m -- ./a.out
-  $ tutti matrix --watch
-  $ tutti compare my-trace.swf.gz --policy fcfs,easy
-  $ tutti simulate my-trace.swf.gz --policy easy --html report.html
-  $ tutti simulate downey:jobs=5000:load=0.8 --policy easy
-  $ tutti policies easy
-`;
+const AFTER = `
+  tutti help COMMAND describes a command and its options. To begin:
+  tutti submit -n 4 --time 10m -- ./a.out`;
 
 /**
  * The whole command line.
@@ -23,17 +16,14 @@ Examples:
 export async function makeProgram(verb: string | undefined): Promise<Command> {
   const program = new Command("tutti");
   program
-    .description(
-      "Schedules parallel jobs as gangs, on this machine or on a cluster, and measures policies by replaying workloads",
-    )
+    .description("Schedules parallel jobs as gangs, and measures policies on workloads")
     .option("-V, --version", "print the version, its revision and its date")
     .on("option:version", () => {
       process.stdout.write(`${versionText()}\n`);
       throw new CommanderError(0, "commander.version", "");
     })
-    .commandsGroup("Command line:")
-    .helpCommand("help [command]", "display help for a command")
-    .addHelpText("after", EXAMPLES)
+    .helpCommand(false)
+    .addHelpText("after", AFTER)
     .showHelpAfterError("(tutti --help lists all commands)")
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")),
@@ -44,7 +34,7 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
     .action(async () => (await import("./verbs/status.ts")).overview());
   for (const { name, group, summary, load } of VERBS) {
     const command = program
-      .command(name, { hidden: group === OLDER })
+      .command(name)
       .description(summary)
       .helpGroup(`${group}:`)
       .copyInheritedSettings(program)

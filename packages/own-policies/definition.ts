@@ -8,7 +8,7 @@ const PARAMETER_KINDS = ["choice", "integer", "number"];
 /** Checks a definition. Fields that only describe the policy may be left out and get defaults. */
 export function checkDefinition(path: string, value: unknown): PolicyDefinition {
   const refuse = (what: string): never => {
-    throw new InputError(`Cannot load policy "${path}": ${what}; see \`tutti policies --help\``);
+    throw new InputError(`Cannot load policy "${path}": ${what}; see \`tutti list policies --help\``);
   };
   if (typeof value !== "object" || value === null) {
     return refuse("it has no default export, expected a policy definition");

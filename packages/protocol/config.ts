@@ -201,7 +201,7 @@ export const configFile = z
       policy: z
         .string("the name of a policy")
         .default("gang")
-        .describe("A policy as listed by tutti policies, or the absolute path of a policy file"),
+        .describe("A policy as listed by tutti list policies, or the absolute path of a policy file"),
       mode: z
         .enum(["gang", "concurrent"], "gang or concurrent")
         .default("gang")

@@ -1,4 +1,4 @@
-/** Reads recorded output of sacct as `tutti import` does, from a program that prints it. */
+/** Reads recorded output of sacct as `tutti lab import` does, from a program that prints it. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

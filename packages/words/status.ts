@@ -39,7 +39,7 @@ export function machineText({ sockets, cores, unusedCpus }: NonNullable<StatusAn
 /** Since when nothing starts, without a full stop. */
 export function drainText({ sinceMs, by, reason }: Drain): string {
   const why = reason === undefined ? "" : `: ${visibleLine(reason)}`;
-  return `Nothing starts until tutti undrain: ${visibleLine(by)} drained the scheduler at ${clockText(sinceMs)}${why}`;
+  return `Nothing starts until tutti drain --end: ${visibleLine(by)} drained the scheduler at ${clockText(sinceMs)}${why}`;
 }
 
 /** How many nodes there are, and how many do not answer. */

@@ -125,7 +125,7 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
       return `In the policy's order it comes after ${jobsText(obstacle.behind)}.`;
     case "shares": {
       const others = plural(obstacle.jobs, "job");
-      return `${others} of users who have used less of their share ${obstacle.jobs === 1 ? "goes" : "go"} first (tutti shares).`;
+      return `${others} of users who have used less of their share ${obstacle.jobs === 1 ? "goes" : "go"} first (tutti usage --shares).`;
     }
     case "reservation":
       return `It would delay job ${obstacle.holder}, which is promised a start at ${clockText(obstacle.startAtMs)}.`;

@@ -1,6 +1,6 @@
 /** Makes the reference of the command line: the help of every command, from the commands themselves. */
 import { makeProgram } from "@tutti/cli/program.ts";
-import { OLDER, VERBS } from "@tutti/cli/registry.ts";
+import { VERBS } from "@tutti/cli/registry.ts";
 import { escapeHtml } from "@tutti/kernel/core/escape.ts";
 import type { Command } from "commander";
 import { linksIn, type SitePage } from "./page.ts";
@@ -11,9 +11,8 @@ const COLUMNS = 80;
 export async function commandPage(): Promise<SitePage> {
   const path = "reference/commands.html";
   const program = await makeProgram("all");
-  const shown = VERBS.filter(({ group }) => group !== OLDER);
   const commands = new Map(program.commands.map((command) => [command.name(), command]));
-  const groups = Object.entries(Object.groupBy(shown, ({ group }) => group));
+  const groups = Object.entries(Object.groupBy(VERBS, ({ group }) => group));
   const html = [
     "<h1>Every command with its options</h1>",
     '<p>This is what <code>tutti COMMAND --help</code> prints. <a href="../docs/cli.html">The command line</a> says what the commands have in common, with examples.</p>',
@@ -21,7 +20,7 @@ export async function commandPage(): Promise<SitePage> {
       ([group, verbs = []]) =>
         `<p>${escapeHtml(group)}: ${verbs.map(({ name }) => `<a href="#${name}"><code>${name}</code></a>`).join(", ")}</p>`,
     ),
-    ...shown.flatMap(({ name }) => commandHtml(commands.get(name)!, `tutti ${name}`)),
+    ...VERBS.flatMap(({ name }) => commandHtml(commands.get(name)!, `tutti ${name}`)),
   ].join("\n");
   return { path, title: "Every command with its options", html, links: linksIn(html, path) };
 }

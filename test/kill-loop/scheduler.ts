@@ -150,9 +150,9 @@ export class Scheduler {
   }
 
   async backup(): Promise<void> {
-    const words = ["backup", "--force", "--state", this.state, join(this.folder, "backup.db")];
+    const words = ["store", "backup", "--force", "--state", this.state, join(this.folder, "backup.db")];
     const { status, stderr } = await startTutti(this.socket, words).result;
-    if (status !== 0) this.problems.push(`tutti backup ended with ${status}: ${stderr}`);
+    if (status !== 0) this.problems.push(`tutti store backup ended with ${status}: ${stderr}`);
   }
 
   /** As docs/guide-administrator.md says; the front end is not there. */

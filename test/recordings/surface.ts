@@ -10,6 +10,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ExitCode } from "@tutti/cli/errors.ts";
 import { makeProgram } from "@tutti/cli/program.ts";
+import { OLDER_NAMES } from "@tutti/cli/registry.ts";
 import { openApiDocument } from "@tutti/live/api/server/answers/openapi.ts";
 import { configSchema } from "@tutti/protocol/config.ts";
 import type { Command } from "commander";
@@ -80,6 +81,15 @@ function commandLines(command: Command, path: string): string[] {
   ];
 }
 
+/** Older names have all options of the commands that took them over. */
+function olderLines(program: Command): string[] {
+  return Object.entries(OLDER_NAMES).flatMap(([older, words]) => {
+    const path = words.split(" ").filter((word) => !word.startsWith("-"));
+    const command = path.reduce((at, word) => at.commands.find((own) => own.name() === word)!, program);
+    return commandLines(command, `tutti ${older}`);
+  });
+}
+
 /** Names that a file exports, also those of types. */
 function exportsOf(file: string): string[] {
   const text = readFileSync(new URL(`../../packages/${file}`, import.meta.url), "utf8");
@@ -122,10 +132,12 @@ function resultLines(): string[] {
 }
 
 export async function surface(): Promise<string[]> {
+  const program = await makeProgram("all");
   const lines = [
     ...apiLines(),
     ...schemaLines("config", configSchema() as Json),
-    ...commandLines(await makeProgram("all"), "tutti"),
+    ...commandLines(program, "tutti"),
+    ...olderLines(program),
     ...Object.entries(ExitCode).map(([name, code]) => `exit code ${code} ${name}`),
     ...exportsOf("lab/library.ts"),
     ...exportsOf("kernel/kit.ts"),

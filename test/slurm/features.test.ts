@@ -96,11 +96,11 @@ describeWithSlurm("on a cluster", () => {
   });
 
   test("nothing starts in a window of maintenance", async () => {
-    await scheduler.tutti("reserve", "upgrade", "--for", "10m");
+    await scheduler.tutti("window", "add", "upgrade", "--for", "10m");
     const job = await submit("--", "true");
     await expect.poll(() => why(job)).toContain("upgrade");
     expect(await stateOf(job)).toBe("queued");
-    await scheduler.tutti("unreserve", "upgrade");
+    await scheduler.tutti("window", "remove", "upgrade");
     await scheduler.done(job);
   });
 
@@ -168,7 +168,8 @@ describeWithSlurm("on a cluster", () => {
   });
 
   test("fair share counts what a gang has had on all nodes", async () => {
-    const usedCpuMs = async () => JSON.parse(await scheduler.tutti("shares", "--json")).users[0].usedCpuMs;
+    const usedCpuMs = async () =>
+      JSON.parse(await scheduler.tutti("usage", "--shares", "--json")).users[0].usedCpuMs;
     const before = await usedCpuMs();
     await scheduler.done(await submit("-n", 4, "--tasks-run", "each", "--", "sleep", 2));
     // Four CPUs for two seconds; what was used before counts a little less by now.

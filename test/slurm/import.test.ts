@@ -66,7 +66,7 @@ const inOrder = (a: readonly number[], b: readonly number[]) => {
   return i < 0 ? 0 : a[i] - b[i];
 };
 
-describeWithSlurm("tutti import", () => {
+describeWithSlurm("tutti lab import", () => {
   beforeAll(() => cluster.start());
   afterAll(async () => {
     await cluster.stop();
@@ -99,7 +99,7 @@ describeWithSlurm("tutti import", () => {
     await until("sacct knows it", async () => (await expected()).length === runs);
 
     const file = join(folder, "site.swf");
-    const made = await tutti("import", file, "--since", "now-1hour");
+    const made = await tutti("lab", "import", file, "--since", "now-1hour");
     expect(made.status, made.stderr).toBe(0);
     const text = readFileSync(file, "utf8");
     const rows = await expected();
@@ -146,9 +146,9 @@ describeWithSlurm("tutti import", () => {
 
   test("what sacct refuses is an error without a file", async () => {
     const file = join(folder, "none.swf");
-    const wrong = await tutti("import", file, "--since", "the-day-before");
+    const wrong = await tutti("lab", "import", file, "--since", "the-day-before");
     expect([wrong.status, wrong.stderr]).toEqual([66, expect.stringContaining("Invalid time specification")]);
-    const empty = await tutti("import", file, "--since", "2020-01-01", "--until", "2020-01-02");
+    const empty = await tutti("lab", "import", file, "--since", "2020-01-01", "--until", "2020-01-02");
     expect([empty.status, empty.stderr]).toEqual([66, expect.stringContaining("shows no job")]);
     expect(() => readFileSync(file)).toThrow(/ENOENT/);
   });

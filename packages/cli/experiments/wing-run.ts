@@ -81,7 +81,7 @@ function refuseOptions({ wing, label }: WingChoice, command: Command): void {
     const name = option.attributeName();
     if (options.includes(name) || command.getOptionValueSource(name) !== "cli") continue;
     throw new UsageError(
-      `Cannot use ${option.long} with "${label}": this option is for the jobs of one machine, expected parameters as in ${wing.name}:NAME=VALUE; \`tutti models ${wing.name}\` lists them`,
+      `Cannot use ${option.long} with "${label}": this option is for the jobs of one machine, expected parameters as in ${wing.name}:NAME=VALUE; \`tutti list models ${wing.name}\` lists them`,
     );
   }
 }

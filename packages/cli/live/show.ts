@@ -22,7 +22,7 @@ export class Asked<Options = object, Words extends readonly unknown[] = []> {
   }
 }
 
-interface Shown<Answer, Options, Words extends readonly unknown[]> {
+export interface Shown<Answer, Options, Words extends readonly unknown[]> {
   /** The help of `--json`. */
   readonly json?: string;
   /** The answer, which is also what `--json` prints. */
@@ -36,16 +36,25 @@ interface Shown<Answer, Options, Words extends readonly unknown[]> {
 /** Adds the option `--json` and the action to a command. */
 export function show<Answer extends object, Options = object, Words extends readonly unknown[] = []>(
   command: Command,
-  { json = "print as JSON", ask, text, next }: Shown<Answer, Options, Words>,
+  shown: Shown<Answer, Options, Words>,
 ): Command {
-  return command.option("--json", json).action(async (...given: readonly unknown[]) => {
-    // Commander passes the arguments, the options and the command.
-    const options = given.at(-2) as Options & { readonly json?: boolean };
-    const asked = new Asked(given.slice(0, -2) as readonly unknown[] as Words, options);
-    const answer = await ask(asked);
-    if (options.json) return writeJson(answer);
-    writeOut(await text(answer, asked));
-    const remark = next?.(answer, asked);
-    if (remark !== undefined) hint(remark);
-  });
+  return command
+    .option("--json", shown.json ?? "print as JSON")
+    .action(async (...given: readonly unknown[]) => {
+      // Commander passes the arguments, the options and the command.
+      const options = given.at(-2) as Options & { readonly json?: boolean };
+      await present(new Asked(given.slice(0, -2) as readonly unknown[] as Words, options), shown);
+    });
+}
+
+/** Asks, and prints the answer. */
+export async function present<Answer extends object, Options, Words extends readonly unknown[]>(
+  asked: Asked<Options & { readonly json?: boolean }, Words>,
+  { ask, text, next }: Shown<Answer, Options, Words>,
+): Promise<void> {
+  const answer = await ask(asked);
+  if (asked.options.json) return writeJson(answer);
+  writeOut(await text(answer, asked));
+  const remark = next?.(answer, asked);
+  if (remark !== undefined) hint(remark);
 }

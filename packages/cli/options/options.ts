@@ -18,7 +18,7 @@ export const SOURCE_HELP =
   "a trace: a file (SWF, a workload file of tutti export, output of sacct --parsable2 or Batsim JSON, plain or .gz), - for standard input, or the beginning of a file's name in the folder TUTTI_TRACES; or a model such as downey:jobs=1000:load=0.7";
 
 /** The source of jobs of `simulate` and `compare`. */
-export const RUN_HELP = `${SOURCE_HELP}; or a machine with its own jobs, such as sites:sizes=64,64:load=0.8 (see tutti models)`;
+export const RUN_HELP = `${SOURCE_HELP}; or a machine with its own jobs, such as sites:sizes=64,64:load=0.8 (see tutti list models)`;
 
 /** With shorter slots, slot numbers would exceed the integers that a number holds exactly. */
 const MIN_SLOT_S = 1e-6;

@@ -77,7 +77,7 @@ export function jobsTable(jobs: readonly JobLine[], caller: string, chosen?: Cho
 }
 
 /**
- * The table of `tutti history`, which is printed page by page.
+ * The table of `tutti jobs --ended`, which is printed page by page.
  * @param first the first page, which decides the widths of the columns
  * @param latest the highest job number that will come
  * @param isShared whether the jobs may be of several users

@@ -32,7 +32,9 @@ export function siteDiagnosisText(site: SiteDiagnosis, advice: readonly string[]
     "lost nodes": `Slurm gives a node up after ${site.slurmdTimeout}`,
     "end of a job": `KILL follows TERM after ${site.killWait}; a job is forgotten after ${site.minJobAge}`,
     controller: controllerText(site),
-    accounting: site.accounting ? "sacct works: tutti import can use it" : "none: tutti import has no source",
+    accounting: site.accounting
+      ? "sacct works: tutti lab import can use it"
+      : "none: tutti lab import has no source",
     processes: processText(site),
     pilots: pilotsText(site),
     ...(typeof step === "string" ? { steps: `not examined: ${step}` } : stepFacts(step)),

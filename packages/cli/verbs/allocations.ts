@@ -4,11 +4,14 @@ import { plural } from "@tutti/kernel/core/format.ts";
 import type { AllocationsAnswer, OffAnswer, PilotAnswer } from "@tutti/protocol/schema.ts";
 import { allocationLines } from "@tutti/words/status.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
-import { Argument, type Command } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { UsageError } from "../errors.ts";
 import { type Asked, show } from "../live/show.ts";
 
 type Answers = AllocationsAnswer | PilotAnswer | OffAnswer;
+interface Options {
+  readonly asPilots?: boolean;
+}
 type Words = [action: "start" | "status" | "off" | undefined, hosts: readonly string[]];
 
 const HELP = `
@@ -23,15 +26,18 @@ may still run there. If you know that it does not, because the host is off or
 was started again, tutti allocations off HOST says so. Only administrators may.`;
 
 export function configure(command: Command): void {
-  // By its older name, the command prints the older names of the fields.
-  const path = command.name() === "pilot" ? "/v1/pilot" : "/v1/allocations";
   const action = new Argument(
     "[action]",
     "start: ask for nodes again; off: nothing runs on these lost hosts; status: show them",
   ).choices(["start", "status", "off"]);
   command.addArgument(action).argument("[hosts...]", "after off: names as tutti status shows them");
+  command.addOption(new Option("--as-pilots", "with the older names of the fields").hideHelp());
   show(command.addHelpText("after", HELP), {
-    ask: async ({ client, words: [action, hosts] }: Asked<object, Words>): Promise<Answers> => {
+    ask: async ({
+      client,
+      words: [action, hosts],
+      options: { asPilots },
+    }: Asked<Options, Words>): Promise<Answers> => {
       if (action === "off") {
         if (hosts.length > 0)
           return client.ask<Answers>("/v1/allocations/off", { method: "POST", body: { nodes: hosts } });
@@ -40,7 +46,7 @@ export function configure(command: Command): void {
       if (hosts.length > 0)
         throw new UsageError(`Cannot use "${hosts[0]}": only tutti allocations off names hosts`);
       const method = action === "start" ? "POST" : "GET";
-      return client.ask<Answers>(path, { method });
+      return client.ask<Answers>(asPilots ? "/v1/pilot" : "/v1/allocations", { method });
     },
     text: (answer) =>
       "jobs" in answer

@@ -1,12 +1,11 @@
 /**
- * `tutti cancel`, `hold`, `release`, `requeue`, `pause`, `resume`, `priority` and `update`: change each job,
- * and at the end list those that could not be changed.
+ * `tutti cancel`, `hold`, `release`, `requeue`, `pause`, `resume` and `update`: change each job, and at the
+ * end list those that could not be changed.
  */
 
 import { plural } from "@tutti/kernel/core/format.ts";
 import { Client } from "@tutti/live/api/client/client.ts";
 import { RefusedError } from "@tutti/live/api/client/errors.ts";
-import { JOB_FIELDS } from "@tutti/protocol/job-fields.ts";
 import type { Job, UpdateBody } from "@tutti/protocol/schema.ts";
 import { CHANGEABLE_STATES } from "@tutti/protocol/states.ts";
 import { jobCountsText } from "@tutti/words/jobs.ts";
@@ -15,7 +14,6 @@ import type { Command } from "commander";
 import { UsageError } from "../errors.ts";
 import { type Change, changesOf } from "../live/job-changes.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../live/selectors.ts";
-import { parserOf } from "../options/job-values.ts";
 import { addUpdateOptions } from "../options/submit-options.ts";
 import { hint, writeJson, writeOut } from "../text/text.ts";
 import { changeText, updatedText } from "../text/updated-text.ts";
@@ -45,26 +43,20 @@ not started can be held instead.
 
 export function configure(command: Command): void {
   const action = command.name() as Change["action"];
-  if (action === "priority")
-    command.argument("<n>", JOB_FIELDS.priority.option[2], parserOf(JOB_FIELDS.priority));
   command.argument("<jobs...>", SELECTOR_HELP).option("--json", "print as JSON");
   if (action === "pause") command.option("--release", RELEASE_HELP).addHelpText("after", PAUSE_HELP);
-  if (action === "update") {
-    addUpdateOptions(command).addHelpText("after", UPDATE_HELP);
-    command.action((words: readonly string[], { json, ...update }: Options & UpdateBody) => {
-      if (Object.keys(update).length > 0) return changeJobs(words, { action, update }, { json });
-      throw new UsageError(
-        "Cannot update jobs: nothing changes, expected an option such as --time 2h or -n 8",
-      );
-    });
-  } else if (action === "priority") {
-    command.action((value: number, words: readonly string[], options: Options) =>
-      changeJobs(words, { action, priority: value }, options),
-    );
-  } else
-    command.action((words: readonly string[], { release, ...options }: Options) =>
-      changeJobs(words, { action, ...(release && { release }) }, options),
-    );
+  if (action === "update") addUpdateOptions(command).addHelpText("after", UPDATE_HELP);
+  command.action((words: readonly string[], { json, ...asked }: Options & UpdateBody) =>
+    changeJobs(words, action === "update" ? updateOf(asked) : { action, ...asked }, json),
+  );
+}
+
+/** A change of the priority alone is one of its own: it also selects only jobs that wait. */
+function updateOf(update: UpdateBody): Change {
+  const { priority, ...others } = update;
+  if (Object.keys(others).length > 0) return { action: "update", update };
+  if (priority !== undefined) return { action: "priority", priority };
+  throw new UsageError("Cannot update jobs: nothing changes, expected an option such as --time 2h or -n 8");
 }
 
 /**
@@ -73,7 +65,7 @@ export function configure(command: Command): void {
  * @throws RefusedError the first refusal, after all jobs have been tried; this includes the case that no job
  *   could be changed
  */
-async function changeJobs(words: readonly string[], change: Change, { json }: Options): Promise<void> {
+async function changeJobs(words: readonly string[], change: Change, json = false): Promise<void> {
   const client = new Client();
   const named = namedJobs(words);
   const jobs: Job[] = [];

@@ -1,18 +1,15 @@
-/**
- * `tutti completions SHELL`: prints a completion script, generated from the command line's own definitions.
- */
+/** Completion scripts for shells, generated from the command line's own definitions. */
 
 import { POLICIES } from "@tutti/kernel/policies/registry.ts";
 import { MODELS } from "@tutti/kernel/workload/models/registry.ts";
 import { WINGS } from "@tutti/papers/wings/wings.ts";
-import { Argument, type Command } from "commander";
+import type { Command } from "commander";
 import { SELECTOR_HELP } from "../live/selectors.ts";
-import { writeOut } from "../text/text.ts";
 
-const SHELLS = ["bash", "zsh", "fish"] as const;
+export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 /** Commands whose argument may be a file: a script, a program or a trace. */
-const TAKE_FILES = ["submit", "run", "simulate", "compare", "workload"];
+const TAKE_FILES = ["submit", "run", "simulate", "compare", "workload", "config", "store", "lab"];
 
 interface VerbWords {
   readonly name: string;
@@ -33,31 +30,18 @@ interface OptionWords {
   readonly isList: boolean;
 }
 
-export function configure(command: Command, wholeProgram: () => Promise<Command>): void {
-  command
-    .addArgument(new Argument("<shell>").choices(SHELLS))
-    .addHelpText(
-      "after",
-      `
-bash: tutti completions bash > ~/.local/share/bash-completion/completions/tutti
-zsh:  tutti completions zsh > ~/.zfunc/_tutti     (with ~/.zfunc in fpath)
-fish: tutti completions fish > ~/.config/fish/completions/tutti.fish`,
-    )
-    .action(async (shell: (typeof SHELLS)[number]) => {
-      const verbs = describe(await wholeProgram());
-      writeOut({ bash: bashScript, zsh: zshScript, fish: fishScript }[shell](verbs));
-    });
+export function completionScript(shell: (typeof SHELLS)[number], wholeProgram: Command): string {
+  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](describe(wholeProgram));
 }
 
 function describe(program: Command): VerbWords[] {
   const policies = POLICIES.map(({ name }) => name);
   const sources = [...MODELS, ...WINGS].map(({ name }) => name);
   const words: Readonly<Record<string, readonly string[]>> = {
-    policies: [...policies, ...WINGS.flatMap((wing) => wing.policies.map(({ name }) => name))],
+    list: [...policies, ...WINGS.flatMap((wing) => wing.policies.map(({ name }) => name)), ...sources],
     policy: policies,
     whatif: policies,
-    completions: SHELLS,
-    models: sources,
+    config: SHELLS,
     simulate: sources,
     compare: sources,
   };

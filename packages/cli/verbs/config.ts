@@ -1,6 +1,6 @@
 /**
  * `tutti config check FILE` checks a configuration file of `tutti serve`; `tutti config schema` prints its
- * schema.
+ * schema; `tutti config completions SHELL` prints a completion script.
  */
 
 import { InputError } from "@tutti/kernel/core/errors.ts";
@@ -15,8 +15,9 @@ import { readText } from "@tutti/live/daemon/config/config-text.ts";
 import { choosePolicyFor, ownPolicyIn } from "@tutti/live/daemon/scheduling/policy-choice.ts";
 import { configSchema, UNLIMITED } from "@tutti/protocol/config.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import { hint, leftColumn, table, writeJson, writeOut } from "../text/text.ts";
+import { completionScript, SHELLS } from "./completions.ts";
 
 const FIELDS: readonly (keyof Config)[] = [
   "policy",
@@ -32,8 +33,13 @@ const FIELDS: readonly (keyof Config)[] = [
   "keepJobs",
 ];
 
-export function configure(command: Command): void {
-  command.helpCommand("help [command]", "display help for a command");
+const COMPLETIONS_HELP = `
+Where its output belongs:
+  bash  ~/.local/share/bash-completion/completions/tutti
+  zsh   ~/.zfunc/_tutti, with ~/.zfunc in fpath
+  fish  ~/.config/fish/completions/tutti.fish`;
+
+export function configure(command: Command, wholeProgram: () => Promise<Command>): void {
   command
     .command("check <file>")
     .description(
@@ -44,6 +50,12 @@ export function configure(command: Command): void {
     .command("schema")
     .description("print the JSON schema of the file")
     .action(() => writeJson(configSchema()));
+  command
+    .command("completions")
+    .description("print the completion script for a shell")
+    .addArgument(new Argument("<shell>").choices(SHELLS))
+    .addHelpText("after", COMPLETIONS_HELP)
+    .action(async (shell) => writeOut(completionScript(shell, await wholeProgram())));
 }
 
 async function check(file: string): Promise<void> {

@@ -13,7 +13,7 @@ export function configure(command: Command): void {
   command
     .argument(
       "[policy]",
-      "policy to change to, name:parameter=value; tutti policies lists them; running jobs continue",
+      "policy to change to, name:parameter=value; tutti list policies lists them; running jobs continue",
     )
     .option("--all", "print all rules, including those that several policies share");
   show(command, {

@@ -84,7 +84,7 @@ export function configure(command: Command): void {
     )
     .option(
       "--policy <policy>",
-      `name:parameter=value; see tutti policies (default: ${DEFAULT_CONFIG.policy})`,
+      `name:parameter=value; see tutti list policies (default: ${DEFAULT_CONFIG.policy})`,
     )
     .option(
       "--slot <duration>",

@@ -29,7 +29,7 @@ export function configure(command: Command): void {
     .optionsGroup("Jobs, machine and policy:")
     .requiredOption(
       "--policy <policy>",
-      "name:parameter=value, or a file with your own policy; see tutti policies",
+      "name:parameter=value, or a file with your own policy; see tutti list policies",
       onePolicy,
     );
   addRunOptions(command);

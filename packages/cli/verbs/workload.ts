@@ -57,10 +57,9 @@ const WRITABLE = [...WRITERS.keys()];
 
 const MODELS_HELP = `
 Models: ${MODELS.map(({ name }) => name).join(", ")}.
-tutti models NAME prints the rules and parameters of a model.`;
+tutti list models NAME prints the rules and parameters of a model.`;
 
 export function configure(command: Command): void {
-  command.helpCommand("help [command]", "display help for a command");
   const describing = command
     .command("info")
     .description("describe a trace or a model: jobs, load, run times, sizes and oddities")

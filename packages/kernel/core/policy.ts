@@ -326,8 +326,8 @@ export interface PolicyDescription<Claims = Guarantees> {
   /** One sentence. */
   readonly summary: string;
   /**
-   * The exact rules, one sentence each; `tutti policies NAME` prints those in force. A plain string always
-   * holds.
+   * The exact rules, one sentence each; `tutti list policies NAME` prints those in force. A plain string
+   * always holds.
    */
   readonly rules: readonly (Rule | string)[];
   /** Paper and section, or "folklore" with a reference. */

@@ -55,7 +55,7 @@ export function goldenPage(table: GoldenTable): string {
     `* **Gangs**: slots of ${GOLDEN_SLOT_S} s; a change of slot costs ${GOLDEN_SWITCH_S} s.`,
     "* **Wait** is the first start minus the submit time, in seconds, over all jobs, each counted once.",
     "* **Order of events at one instant**: ends, arrivals in the order of the file, then one decision.",
-    "* `tutti policies NAME` gives the rules of a policy in words; `tutti simulate SOURCE --policy POLICY --swf FILE` writes the schedule itself and prints its hash.",
+    "* `tutti list policies NAME` gives the rules of a policy in words; `tutti simulate SOURCE --policy POLICY --swf FILE` writes the schedule itself and prints its hash.",
     "* [The schedules](#the-schedules-themselves) show the first job that differs, and a checker judges those of another simulator.",
     "",
     "If a policy cannot run on a machine, the table gives the reason.",

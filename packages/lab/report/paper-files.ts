@@ -1,6 +1,6 @@
 /**
- * Makes the files of `tutti reproduce`: a page for each paper, and an index of all papers. docs/papers has
- * those in Markdown.
+ * Makes the files of `tutti lab reproduce`: a page for each paper, and an index of all papers. docs/papers
+ * has those in Markdown.
  */
 import type { ReproducedPaper } from "../results/reproduction.ts";
 import { paperPage } from "./html/paper-page.ts";

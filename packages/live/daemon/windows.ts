@@ -56,13 +56,13 @@ export class WindowKeeper {
     if (list.some((other) => other.name === name)) {
       return refuse(
         "invalid",
-        `Cannot reserve "${name}": a window that is not over has this name, expected another name, or tutti unreserve ${name} first`,
+        `Cannot reserve "${name}": a window that is not over has this name, expected another name, or tutti window remove ${name} first`,
       );
     }
     if (list.length >= MAX_WINDOWS) {
       return refuse(
         "full",
-        `Cannot reserve "${name}": there are ${list.length} windows that are not over, expected fewer than ${MAX_WINDOWS}; tutti unreserve NAME removes one`,
+        `Cannot reserve "${name}": there are ${list.length} windows that are not over, expected fewer than ${MAX_WINDOWS}; tutti window remove NAME removes one`,
       );
     }
     const atMs = clock.unixMs();
@@ -83,7 +83,7 @@ export class WindowKeeper {
     if (window === undefined) {
       return refuse(
         "not-found",
-        `Cannot unreserve ${JSON.stringify(name)}: there is no window of this name that is not over; tutti windows lists them`,
+        `Cannot unreserve ${JSON.stringify(name)}: there is no window of this name that is not over; tutti window list lists them`,
       );
     }
     const { clock, feed } = this.#context;

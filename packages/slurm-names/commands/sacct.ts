@@ -22,7 +22,7 @@ export const sacct: Command = {
   usage:
     "sacct [-X] [-n] [-P | -p] [-o FIELDS] [-j JOBS] [--name NAMES] [-r QUEUES] [-s STATES] [-u USERS] [-S TIME] [-E TIME]; sacct -e lists the fields",
   async run({ given, options }) {
-    refuseOptions(options, ["json", "yaml"], "tutti history --json");
+    refuseOptions(options, ["json", "yaml"], "tutti jobs --ended --json");
     refuseOptions(
       options,
       ["long", "batch-script", "env-vars", "file", "completion", "reason"],

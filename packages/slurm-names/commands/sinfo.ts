@@ -59,7 +59,7 @@ export const sinfo: Command = {
     refuseOptions(
       options,
       ["json", "yaml", "Format", "iterate", "list-reasons", "reservation"],
-      "sinfo -o, tutti status or tutti windows",
+      "sinfo -o, tutti status or tutti window list",
     );
     const machine = await readMachine(await patientClient());
     const partitions = options.partition?.split(",");

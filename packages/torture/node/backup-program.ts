@@ -1,4 +1,4 @@
-/** `node backup.js STATE FILE` in a simulated world: what `tutti backup --force FILE` does. */
+/** `node backup.js STATE FILE` in a simulated world: what `tutti store backup --force FILE` does. */
 import { InputError, StorageError } from "@tutti/kernel/core/errors.ts";
 import { backUp } from "@tutti/live/daemon/store/backup.ts";
 

@@ -1,4 +1,4 @@
-/** The page that `tutti torture --html` writes: a recorded life. */
+/** The page that `tutti lab torture --html` writes: a recorded life. */
 import "../page/style.css";
 import { formatDigits, plural } from "@tutti/kernel/core/format.ts";
 import type { Recording } from "@tutti/torture/run/recorded.ts";

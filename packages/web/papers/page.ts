@@ -1,6 +1,6 @@
 /**
  * Runs the page that reproduces papers in the browser: it computes the same cells, tables and files as
- * `tutti reproduce`, on the page's own workers.
+ * `tutti lab reproduce`, on the page's own workers.
  */
 
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";

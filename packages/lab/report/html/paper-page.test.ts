@@ -368,7 +368,7 @@ describe("paperPage()", () => {
       '<span class="verdict undecided">open</span>',
       "2 &gt; 1",
       "On a &amp; b",
-      "tutti reproduce key --seed 7",
+      "tutti lab reproduce key --seed 7",
       "tutti 1.2.3",
     ])
       expect(page).toContain(text);

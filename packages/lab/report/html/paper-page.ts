@@ -20,7 +20,7 @@ import { figureTitle, inlineFigureSvg, legendMark } from "../svg/figure-svg.ts";
 import { matricesFigure } from "../svg/matrix-svg.ts";
 import { bullets, dataTable, htmlPage, termList } from "./html-parts.ts";
 
-export const FOOTER = "Made by <code>tutti reproduce</code> with Tutti ";
+export const FOOTER = "Made by <code>tutti lab reproduce</code> with Tutti ";
 
 /** The page of one paper. */
 export function paperPage(reproduction: ReproducedPaper): string {
@@ -39,7 +39,7 @@ export function paperPage(reproduction: ReproducedPaper): string {
       figuresSection(figures, anchors),
       `<section><h2>How the paper was read</h2>${bullets(notes)}</section>`,
       `<section><h2>How this page was made</h2>${termList([
-        ["command", `tutti reproduce ${paper.key} --seed ${seed}`],
+        ["command", `tutti lab reproduce ${paper.key} --seed ${seed}`],
         ["seed", String(seed)],
         ["program", `tutti ${tutti.version}`],
       ])}<p class="note">The same command prints the same numbers to the last digit, with any number of threads.</p></section>`,

@@ -26,7 +26,7 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
     main: `<section><div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div></section>
 ${papers.map(indexSection).join("\n")}
 <section><h2>How these pages were made</h2>${termList([
-      ["command", "tutti reproduce --all --html FOLDER"],
+      ["command", "tutti lab reproduce --all --html FOLDER"],
       ["seeds", papers.map(({ paper, seed }) => `${paper.key} ${seed}`).join(", ")],
       ["program", `tutti ${version}`],
     ])}</section>`,

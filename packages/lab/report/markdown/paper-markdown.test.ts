@@ -92,7 +92,7 @@ describe("markdownPage()", () => {
       '1. <a id="statement-1"></a>**Does not hold**: BR beats BC<br>\n   2 &gt; 1',
       "before:\n\n```text\nA .\n```",
       "![Figure 3. a](figures/key-figure-3.svg)",
-      "`tutti reproduce key --seed 7`",
+      "`tutti lab reproduce key --seed 7`",
     ])
       expect(page).toContain(text);
     expect(figures).toEqual([["figures/key-figure-3.svg", lineFigureSvg(reproduced("a").figures[0])]]);

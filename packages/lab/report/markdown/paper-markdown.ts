@@ -69,7 +69,7 @@ function page(
     ]),
     ...listed("How the paper was read", notes),
     "## How this page was made",
-    `\`tutti reproduce ${paper.key} --seed ${seed}\` with Tutti ${tutti.version}; \`npm run papers\` writes all pages.`,
+    `\`tutti lab reproduce ${paper.key} --seed ${seed}\` with Tutti ${tutti.version}; \`npm run papers\` writes all pages.`,
   ].join("\n\n")}\n`;
 }
 

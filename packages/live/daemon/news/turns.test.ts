@@ -112,6 +112,6 @@ test("what users chose steers no terminal and ends no line in a hook of the mach
   expect(names.get("/bin/ended")).toBe("a?]0;pwn??root: ok?");
   // The user's own hook gets it as it is.
   expect(names.get("e")).toBe(name);
-  // The name of the state folder's variable is not taken: tutti backup in a hook finds the scheduler's.
+  // The name of the state folder's variable is not taken: tutti store backup in a hook finds the scheduler's.
   for (const { data } of runner.tasks) expect(data).not.toHaveProperty("TUTTI_STATE");
 });

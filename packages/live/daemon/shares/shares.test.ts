@@ -1,4 +1,6 @@
-/** What `tutti shares` and `tutti why` say, and what stays after a restart, a kill and a full disk. */
+/**
+ * What `tutti usage --shares` and `tutti why` say, and what stays after a restart, a kill and a full disk.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

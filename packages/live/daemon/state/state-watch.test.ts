@@ -174,7 +174,9 @@ describe("a damaged store", () => {
     }
     expect(error).toBeInstanceOf(DamagedStoreError);
     const { message } = error as Error;
-    expect(message).toMatch(/^Cannot use ".*tutti\.db": .* The file is damaged: `tutti check` shows where/);
+    expect(message).toMatch(
+      /^Cannot use ".*tutti\.db": .* The file is damaged: `tutti store check` shows where/,
+    );
     expect(message).toMatch(/a backup/);
     expect(message).not.toMatch(/remove|delete|no file/);
     expect(readFileSync(database).equals(before)).toBe(true);

@@ -1,4 +1,4 @@
-/** Checks a store and counts its contents: for `tutti check`, and for every backup. */
+/** Checks a store and counts its contents: for `tutti store check`, and for every backup. */
 import { statSync } from "@tutti/host/ports/fs.ts";
 import type { DatabaseSync } from "@tutti/host/ports/sqlite.ts";
 import { InputError } from "@tutti/kernel/core/errors.ts";

@@ -42,7 +42,7 @@ export function storeError(path: string, error: unknown): unknown {
 /** @param found SQLite's description of the damage */
 export function damagedStore(path: string, found: string, cause?: unknown): DamagedStoreError {
   return new DamagedStoreError(
-    `Cannot use "${path}": ${found.replaceAll("\n", " ")}, expected a database that Tutti has written. The file is damaged: \`tutti check\` shows where, and the administrators' guide (Backups) explains how to restore a backup. Keep the damaged file, because most of it can be recovered`,
+    `Cannot use "${path}": ${found.replaceAll("\n", " ")}, expected a database that Tutti has written. The file is damaged: \`tutti store check\` shows where, and the administrators' guide (Backups) explains how to restore a backup. Keep the damaged file, because most of it can be recovered`,
     { cause },
   );
 }

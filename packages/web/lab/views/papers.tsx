@@ -86,7 +86,7 @@ function OnePaper({ shown }: { readonly shown: ShownPaper }) {
       )}
       <p>
         <code>
-          tutti reproduce {key} --seed {seed}
+          tutti lab reproduce {key} --seed {seed}
         </code>{" "}
         computes all of it on the command line, with the figures and the sentences of the paper.
       </p>

@@ -93,7 +93,7 @@ export function History() {
       {jobs.length === 0 ? <p>No job ended in this period.</p> : <Found jobs={jobs} by={by} />}
       <p class="muted">
         Among the {formatCount(MAX_HISTORY)} newest jobs. The same on the command line:{" "}
-        <code>tutti history</code>, and <code>tutti export</code> for a trace.
+        <code>tutti jobs --ended</code>, and <code>tutti export</code> for a trace.
       </p>
     </>
   );

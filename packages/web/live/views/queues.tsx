@@ -45,7 +45,7 @@ export function Queues() {
         </section>
       )}
       <p class="muted">
-        The same on the command line: <code>tutti queues</code>
+        The same on the command line: <code>tutti list queues</code>
       </p>
     </>
   );

@@ -1,6 +1,6 @@
 /**
- * `tutti policies [NAME]`: lists the policies. With NAME, prints what the policy schedules, its exact rules,
- * parameters and source, and the command that runs it.
+ * `tutti list policies [NAME]`: lists the policies. With NAME, prints what the policy schedules, its exact
+ * rules, parameters and source, and the command that runs it.
  */
 
 import {
@@ -17,10 +17,9 @@ import { describePolicy } from "@tutti/lab/experiments/apart.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
 import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 import { WINGS } from "@tutti/papers/wings/wings.ts";
-import type { Command } from "commander";
 import { asUsage } from "../errors.ts";
-import { type EntryGroup, entryText, overviewText, ruleLines } from "../text/catalogue.ts";
-import { bold, writeOut } from "../text/text.ts";
+import { type EntryGroup, entryText, overviewText, ruleLines } from "./catalogue.ts";
+import { bold } from "./text.ts";
 
 type AnyPolicy = PolicyDescription<unknown>;
 
@@ -61,31 +60,19 @@ const GROUPS: readonly PolicyGroup[] = [
 type Choice = PolicyChoice<AnyPolicy>;
 
 interface Options {
+  /** All rules, including those that several policies share. */
   readonly all?: boolean;
   readonly json?: boolean;
 }
 
-const HELP = `
-To run your own policy, give the path of a module: --policy ./mine.ts. The
-module imports definePolicy from the package "tutti", and its default export
-is definePolicy({ name, sharing, make }). sharing is "space" or "time", and
-make(machine, jobs, parameters) returns the policy. examples/my-policy.ts is a
-complete one.`;
-
-export function configure(command: Command): void {
-  command
-    .argument("[name]", "a policy, name:parameter=value, or a file with your own policy")
-    .option("--all", "print all rules, including those that several policies share")
-    .option("--json", "print as JSON, with all rules")
-    .addHelpText("after", HELP)
-    .action(async (name: string | undefined, { all, json }: Options) => {
-      const chosen = name === undefined ? listed() : [await asUsage(() => groupedPolicy(name))];
-      if (json) {
-        writeOut(
-          jsonDocument("tutti.policies/1", { policies: chosen.map((grouped) => asData(grouped, name)) }),
-        );
-      } else writeOut(name === undefined ? overview() : description(chosen[0], name, all));
-    });
+/**
+ * @param name a policy, name:parameter=value, or a file with the user's own policy; undefined: all policies
+ */
+export async function policiesText(name: string | undefined, { all, json }: Options): Promise<string> {
+  const chosen = name === undefined ? listed() : [await asUsage(() => groupedPolicy(name))];
+  if (json)
+    return jsonDocument("tutti.policies/1", { policies: chosen.map((grouped) => asData(grouped, name)) });
+  return name === undefined ? overview() : description(chosen[0], name, all);
 }
 
 interface Grouped {
@@ -131,7 +118,7 @@ function overview(): string {
   const groups = GROUPS.map((group) => ({ ...group, title: `${group.title}: ${group.machine}` }));
   return overviewText(
     groups,
-    "tutti policies NAME prints the exact rules; NAME:PARAMETER=VALUE prints them for another setting.",
+    "tutti list policies NAME prints the exact rules; NAME:PARAMETER=VALUE prints them for another setting.",
   );
 }
 

@@ -1,16 +1,15 @@
 /**
- * `tutti models [NAME]`: lists the models that generate jobs for one machine, and the systems that have their
- * own jobs. With NAME, prints the rules and parameters of that model.
+ * `tutti list models [NAME]`: lists the models that generate jobs for one machine, and the systems that have
+ * their own jobs. With NAME, prints the rules and parameters of that model.
  */
 
 import type { ParameterSpec } from "@tutti/kernel/core/policy.ts";
 import { MODELS } from "@tutti/kernel/workload/models/registry.ts";
+import { jsonDocument } from "@tutti/lab/report/text/json.ts";
 import { WINGS } from "@tutti/papers/wings/wings.ts";
-import type { Command } from "commander";
 import { unknownName } from "../errors.ts";
-import { type Asked, show } from "../live/show.ts";
-import { type EntryGroup, entryText, overviewText } from "../text/catalogue.ts";
-import { bold, bullet } from "../text/text.ts";
+import { type EntryGroup, entryText, overviewText } from "./catalogue.ts";
+import { bold, bullet } from "./text.ts";
 
 interface Listed {
   readonly name: string;
@@ -40,17 +39,13 @@ const GROUPS: readonly EntryGroup<Listed>[] = [
   },
 ];
 
-const NOTE = "tutti models NAME prints the rules and parameters of a model.";
+const NOTE = "tutti list models NAME prints the rules and parameters of a model.";
 
-export function configure(command: Command): void {
-  show(command.argument("[name]", "a model"), {
-    ask: ({ words: [name] }: Asked<object, [string | undefined]>) => ({
-      schema: "tutti.models/1",
-      models: chosen(name),
-    }),
-    text: ({ models: [first] }, { words: [name] }) =>
-      name === undefined ? overviewText(GROUPS, NOTE) : description(first),
-  });
+/** @param name a model; undefined: all of them */
+export function modelsText(name: string | undefined, { json }: { readonly json?: boolean }): string {
+  const models = chosen(name);
+  if (json) return jsonDocument("tutti.models/1", { models });
+  return name === undefined ? overviewText(GROUPS, NOTE) : description(models[0]);
 }
 
 function chosen(name: string | undefined) {

@@ -1,4 +1,4 @@
-/** `tutti reproduce [PAPER]`: prints tables, figures and statements of papers next to our results. */
+/** `tutti lab reproduce [PAPER]`: prints tables, figures and statements of papers next to our results. */
 
 import type { PageFile } from "@tutti/lab/report/markdown/paper-markdown.ts";
 import { jsonDocument } from "@tutti/lab/report/text/json.ts";
@@ -26,9 +26,10 @@ interface ReproduceOptions {
 
 const JSON_SCHEMA = "tutti.reproduction/1";
 
-export function configure(command: Command): void {
+/** Adds description, options and action to `reproduce [PAPER]`. */
+export function configureReproduce(command: Command): void {
   command
-    .argument("[paper]", "key of a paper (default: list all papers)")
+    .description("print a paper's tables next to our numbers; without PAPER, list the papers")
     .option("--all", "reproduce all papers, one after the other")
     .addOption(
       new Option("--seed <n>", "seed of the workloads (default: the paper's own)")
@@ -56,7 +57,7 @@ async function run(key: string | undefined, options: ReproduceOptions): Promise<
       wrap(`${key}: ${authors}, ${title}, ${published}`, 2).replace(key, bold(key)),
     );
     writeOut(
-      `${lines.join("\n")}\n\ntutti reproduce KEY reproduces one, tutti reproduce --all reproduces all of them.\n`,
+      `${lines.join("\n")}\n\ntutti lab reproduce KEY reproduces one, tutti lab reproduce --all reproduces all of them.\n`,
     );
     return;
   }

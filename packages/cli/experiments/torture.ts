@@ -1,4 +1,4 @@
-/** `tutti torture --seed N`: runs the live scheduler in a simulated world with faults. */
+/** `tutti lab torture --seed N`: runs the live scheduler in a simulated world with faults. */
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { DIST } from "@tutti/host/programs.ts";
@@ -50,8 +50,10 @@ A life depends on its seed alone, so the command that repeats a life shows the
 same again. A life goes on until its jobs have ended, so the hours are more than
 those that were asked for. Nothing outside the process is touched.`;
 
-export function configure(command: Command): void {
+/** Adds description, options and action to `torture`. */
+export function configureTorture(command: Command): void {
   command
+    .description("run the scheduler in a simulated world with faults, and check what must hold")
     .option("--seed <n>", "seed of the first life; the next lives have the next ones", integer(0), 1)
     .option("--hours <h>", "begin lives until this many simulated hours have passed; 0: one life", hours, 0)
     .addOption(onlyOption("jobs"))

@@ -1,4 +1,4 @@
-/** `tutti reserve`, `unreserve` and `windows`: keep the machine for some jobs, or for none, for a time. */
+/** `tutti window add`, `remove` and `list`: keep the machine for some jobs, or for none, for a time. */
 
 import { MAX_REASON_LENGTH } from "@tutti/protocol/limits.ts";
 import type { WindowAnswer, WindowBody, WindowsAnswer } from "@tutti/protocol/schema.ts";
@@ -21,53 +21,42 @@ interface Options {
   readonly reason?: string;
 }
 
-const RESERVE_HELP = `
+const ADD_HELP = `
 Administrators only. Without --user and --queue, nothing starts in the window.
 Other jobs start before it only if they end in time by their limits; those
 without a limit wait for its end. Jobs that run when it begins continue. It
 stays in force when the scheduler is restarted.
-  tutti reserve disk --begin 23:00 --for 2h --reason "new disk"
-  tutti reserve course --begin tomorrow --until "tomorrow 18:00" --user anna,ben`;
+  tutti window add disk --begin 23:00 --for 2h --reason "new disk"
+  tutti window add course --begin tomorrow --for 10h --user anna,ben`;
 
 export function configure(command: Command): void {
-  if (command.name() === "reserve") configureReserve(command);
-  else if (command.name() === "unreserve") configureUnreserve(command);
-  else configureList(command);
-}
-
-function configureUnreserve(command: Command): void {
-  command
-    .argument("<name>", "name of the window")
-    .addHelpText("after", "\nAdministrators only. Jobs that waited for its end may start.");
-  show(command, {
-    ask: ({ client, words: [name] }: Asked<object, [string]>) =>
-      client.ask<WindowAnswer>(`/v1/windows/${encodeURIComponent(name)}`, { method: "DELETE" }),
-    text: (_, { words: [name] }) => `Removed window ${name}.\n`,
-  });
-}
-
-function configureReserve(command: Command): void {
-  command
-    .argument("<name>", "name of the window: letters, digits, _, . and -")
+  const add = command
+    .command("add <name>")
+    .description("keep the machine for some jobs, or for none; NAME has letters, digits, _, . and -")
     .option("--begin <when>", "begin: now, 23:00, +2h, tomorrow or 2026-12-01T08:00", time)
     .option("--for <duration>", "how long, such as 2h", durationMs)
     .option("--until <when>", "end, instead of --for", time)
     .option("--user <users>", "only jobs of these users start in it: anna,ben", names)
     .option("--queue <queues>", "only jobs in these queues start in it: night,long", names)
     .option("--reason <text>", `why, at most ${MAX_REASON_LENGTH} characters; all users see it`)
-    .addHelpText("after", RESERVE_HELP);
-  show(command, {
+    .addHelpText("after", ADD_HELP);
+  show(add, {
     ask: ({ client, words: [name], options }: Asked<Options, [string]>) =>
       client.ask<WindowAnswer>("/v1/windows", { method: "POST", body: bodyOf(name, options) }),
     text: ({ window }) => `Window ${wrap(windowText(window), 0)}.\n`,
     next: (_, { words: [name] }) =>
-      `next: ${commandName()} windows lists them, ${commandName()} unreserve ${name} removes it`,
+      `next: ${commandName()} window list lists them, ${commandName()} window remove ${name} removes it`,
   });
-}
-
-function configureList(command: Command): void {
-  command.addHelpText("after", "\nA window keeps the machine for some jobs, or for none; see tutti reserve.");
-  show(command, {
+  const remove = command
+    .command("remove <name>")
+    .description("remove a window")
+    .addHelpText("after", "\nAdministrators only. Jobs that waited for its end may start.");
+  show(remove, {
+    ask: ({ client, words: [name] }: Asked<object, [string]>) =>
+      client.ask<WindowAnswer>(`/v1/windows/${encodeURIComponent(name)}`, { method: "DELETE" }),
+    text: (_, { words: [name] }) => `Removed window ${name}.\n`,
+  });
+  show(command.command("list").description("list the windows that are not over"), {
     ask: ({ client }) => client.ask<WindowsAnswer>("/v1/windows"),
     text: ({ windows }) =>
       windows.length === 0
@@ -80,7 +69,7 @@ function bodyOf(name: string, options: Options): WindowBody {
   const { begin, for: forMs, until, user, queue, reason } = options;
   if ((forMs === undefined) === (until === undefined)) {
     const what = forMs === undefined ? "it has no end" : "it has two ends, --for and --until";
-    throw new UsageError(`Cannot reserve "${name}": ${what}, expected --for 2h or --until 23:00`);
+    throw new UsageError(`Cannot add window "${name}": ${what}, expected --for 2h or --until 23:00`);
   }
   return {
     name,
