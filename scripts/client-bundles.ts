@@ -14,7 +14,6 @@ const VERBS: ReadonlySet<string> = new Set([
   "down",
   "drain",
   "events",
-  "export",
   "jobs",
   "list",
   "logs",
@@ -27,7 +26,6 @@ const VERBS: ReadonlySet<string> = new Set([
   "usage",
   "wait",
   "web",
-  "whatif",
   "why",
   "window",
 ]);
