@@ -33,8 +33,10 @@ export interface ClusterOptions {
   readonly gangS?: number;
   /** Also slurmdbd, so that sacct works. */
   readonly accounting?: boolean;
-  /** GPUs of each node, for Slurm. */
-  readonly gpus?: number;
+  /** GPUs of each node, for Slurm: their number, or their type and number, such as a100:2. */
+  readonly gpus?: number | string;
+  /** Number of the first job; left out: 1. */
+  readonly firstJob?: number;
 }
 
 /** Clusters of this process so far. */
@@ -70,7 +72,7 @@ export class TestCluster {
 
   /** Boots it. @throws with what the script says */
   async start(): Promise<void> {
-    const { nodes, cpus, proctrack = "linuxproc", gangS, accounting, gpus } = this.#options;
+    const { nodes, cpus, proctrack = "linuxproc", gangS, accounting, gpus, firstJob } = this.#options;
     const reason = whyNoSlurm();
     if (reason !== undefined) throw new Error(`No Slurm for tests: ${reason}. Run "npm test" as root once`);
     await this.#verb(
@@ -83,6 +85,7 @@ export class TestCluster {
       proctrack,
       ...[...(gangS === undefined ? [] : ["--gang", gangS]), ...(accounting ? ["--accounting"] : [])],
       ...(gpus === undefined ? [] : ["--gpus", gpus]),
+      ...(firstJob === undefined ? [] : ["--extra", `FirstJobId=${firstJob}`]),
     );
     mkdirSync(this.home, { recursive: true });
   }
