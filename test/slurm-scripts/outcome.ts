@@ -135,7 +135,7 @@ function replacerOf(one: SlurmScript, names: Names, jobs: readonly JobRecord[]):
       .replaceAll(names.folder, "<folder>")
       .replaceAll(names.home, "<home>")
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/g, "<time>")
-      .replace(/(line \d+: +)\d+ /g, "$1<pid> ")
+      .replace(/(line \d+:) +\d+ /g, "$1 <pid> ")
       .replace(/Waiting up to \d+ seconds/, "Waiting up to <n> seconds")
       .replace(/\bslurmstepd-\S+:/g, "slurmstepd:")
       .replace(/\d+/g, (number) => numbers.get(number) ?? number)
@@ -166,6 +166,16 @@ function filesIn(folder: string): string[] {
 /** How two outcomes differ: a line for each place. */
 export function differencesOf(expected: unknown, got: unknown, place = ""): string[] {
   if (JSON.stringify(expected) === JSON.stringify(got)) return [];
+  if (Array.isArray(expected) && Array.isArray(got)) {
+    const texts = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one));
+    const [a, b] = [texts(expected), texts(got)];
+    const lacking = a.filter((text) => !b.includes(text)).map((text) => `lacks ${text}`);
+    const extra = b.filter((text) => !a.includes(text)).map((text) => `has ${text}`);
+    const lines = [...lacking, ...extra];
+    return (lines.length > 0 ? lines : ["another order or number of lines"]).map(
+      (line) => `${place}: ${line}`,
+    );
+  }
   const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
   if (!isObject(expected) || !isObject(got)) {
     return [`${place}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`];

@@ -23,6 +23,8 @@ export interface Site {
 const here = fileURLToPath(new URL(".", import.meta.url));
 /** How often the jobs of a script are asked for. */
 const LOOK_MS = 1000;
+/** After so long the line and its jobs are ended. On a real Slurm, a requeue takes two minutes of it. */
+const LIMIT_S = 300;
 
 /**
  * Makes a home whose login shells have the site's programs and modules.
@@ -75,20 +77,21 @@ async function runCase(site: Site, one: SlurmScript, folder: string): Promise<Ou
   mkdirSync(join(folder, "job_outs"));
   copyFileSync(join(here, "scripts", one.script), join(folder, one.script));
   for (const name of one.inputs) copyFileSync(join(here, "inputs", name), join(folder, name));
-  const line = await site.run(["bash", "-l", "-c", one.line], folder);
-  const jobs = await whenOver(site, folder);
-  const stuck = jobs.filter(isStuck).map(({ number }) => number);
-  if (stuck.length > 0) await site.run(["bash", "-l", "-c", `scancel ${stuck.join(" ")}`], folder);
+  const untilMs = performance.now() + LIMIT_S * 1000;
+  const line = await site.run(["timeout", `${LIMIT_S}`, "bash", "-l", "-c", one.line], folder);
+  const jobs = await whenOver(site, folder, untilMs);
+  const rest = jobs.filter((job) => isStuck(job) || !isOver(job)).map(({ number }) => number);
+  if (rest.length > 0) await site.run(["bash", "-l", "-c", `scancel ${rest.join(" ")}`], folder);
   return outcomeOf(one, { folder, home: site.home, script: site.script, nodes: site.nodes }, line, jobs);
 }
 
-/** Waits until all jobs that work in a folder have ended or will never start. */
-async function whenOver(site: Site, folder: string): Promise<readonly JobRecord[]> {
+/** Waits until all jobs that work in a folder have ended or will never start, or until a time. */
+async function whenOver(site: Site, folder: string, untilMs: number): Promise<readonly JobRecord[]> {
   for (;;) {
     const { status, stdout, stderr } = await site.run(["bash", "-l", "-c", "scontrol -o show job"], folder);
     if (status !== 0) throw new Error(`scontrol ended with ${status}: ${stderr}`);
     const jobs = readJobs(stdout).filter((job) => `${job.folder}/`.startsWith(`${folder}/`));
-    if (jobs.every(isOver)) return jobs;
+    if (jobs.every(isOver) || performance.now() > untilMs) return jobs;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
