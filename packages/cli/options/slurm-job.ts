@@ -231,13 +231,15 @@ async function dependencyOf(
             voice.refusal({ ...option, value: part }, "job numbers, such as afterok:12:13_4"),
           );
           const jobs = await jobsNamed(client, names);
-          return jobs.length === 0 ? [names[0].number] : jobs.map(({ job }) => job);
+          if (jobs.length === 0)
+            voice.remark(`${option.text}: there is no job ${id}, which is taken as done, as in Slurm`);
+          return jobs.map(({ job }) => job);
         }),
       );
-      return [kind, ...numbers.flat()].join(":");
+      return numbers.flat().length === 0 ? "" : [kind, ...numbers.flat()].join(":");
     }),
   );
-  return { ...option, value: parts.join(",") };
+  return { ...option, value: parts.filter((part) => part !== "").join(",") };
 }
 
 /** @param dependency `12_3` counts as 12 */
@@ -252,7 +254,7 @@ export function dependencyWords(dependency: GivenOption | undefined, voice: Slur
 export function forgetOuterJob(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(env)) {
     if (
-      /^SLURM_(?:JOB|ARRAY|STEP|TASK|PROCID|LOCALID|NODEID|NTASKS|NPROCS|NNODES|NODELIST|CPUS|MEM|GTIDS|GPUS|SUBMIT|CLUSTER_NAME|RESTART|PRIO|OPEN_MODE|UMASK)|^SLURMD_/.test(
+      /^SLURM_(?:EXPORT_ENV|JOB|ARRAY|STEP|TASK|PROCID|LOCALID|NODEID|NTASKS|NPROCS|NNODES|NODELIST|CPUS|MEM|GTIDS|GPUS|SUBMIT|CLUSTER_NAME|RESTART|PRIO|OPEN_MODE|UMASK)|^SLURMD_/.test(
         name,
       )
     )
@@ -286,6 +288,7 @@ function environmentOf(
     SLURM_GPUS: "gpus",
     SLURM_GPUS_PER_NODE: "gpus-per-node",
     SLURM_GPUS_PER_TASK: "gpus-per-task",
+    SLURM_EXPORT_ENV: "export",
     SLURM_MEM_PER_GPU: "mem-per-gpu",
     SLURM_NTASKS_PER_NODE: "ntasks-per-node",
   }).flatMap(([variable, name]) => (given.has(name) ? [[variable, value(name) ?? ""]] : []));

@@ -206,7 +206,7 @@ export class SlurmOptions {
         this.#words.push("--open-mode", /^a/i.test(value) ? "append" : "truncate");
         return;
       default:
-        if (ALWAYS.has(name)) return;
+        if (ALWAYS.has(name) || (name === "kill-on-invalid-dep" && value === "yes")) return;
         if (PASSED_ON.has(name)) this.#words.push(PASSED_ON.get(name)!, named());
         else if (REMARKS[name] === undefined) this.#unknown.push(text);
         else this.#remarks.push(`${text}: ignored; ${REMARKS[name]}`);
