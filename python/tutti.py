@@ -453,6 +453,10 @@ class JobOptions(TypedDict, total=False):
     open_mode: Literal["append", "truncate"]
     cwd: Path
     env: Mapping[str, str]
+    module: Union[str, Iterable[str]]
+    conda: Path
+    venv: Path
+    image: Path
 
 
 # Fields of the API and their kinds, by argument.
@@ -485,6 +489,10 @@ _JOB_FIELDS: Dict[str, Tuple[str, str]] = {
     "open_mode": ("openMode", "choice"),
     "cwd": ("cwd", "folder"),
     "env": ("env", "environment"),
+    "module": ("modules", "names"),
+    "conda": ("conda", "path"),
+    "venv": ("venv", "path"),
+    "image": ("image", "path"),
 }
 
 # End of these lines.
@@ -515,6 +523,9 @@ def submit(command: Sequence[Path], *, array: Optional[str] = None, **options: A
     after: jobs that must succeed first: a Job, a number, or a list. "any:12" waits for any end of job
         12, "notok:12" for its failure, and "each:12" for the job of that array with the same index.
     env: the whole environment of the job. Default: that of this program.
+    module, conda, venv: what is activated before the command: environment modules such as
+        ["gcc/12", "openmpi"], an environment of conda, a virtual environment of Python.
+    image: a container instead: a file for apptainer, a name for podman, a folder for bubblewrap.
     cwd: its folder. Default: the current one.
     output, error: files for standard output and error; %j is the job, %a the index. With output
         alone, both go there. Default: kept for Job.output().
@@ -584,6 +595,7 @@ _READERS: Dict[str, Callable[[Any, str], Any]] = {
     "path": lambda value, option: _text(value, option),
     "folder": lambda value, _: os.path.abspath(_text(value, "the folder")),
     "ends": lambda value, _: _words(value),
+    "names": lambda value, _: _words(value),
     "events": lambda value, _: _words(value),
     "use": lambda value, _: _use(value),
     "environment": lambda value, option: {k: _text(v, f"{k} in {option}") for k, v in value.items()},

@@ -21,6 +21,7 @@ const PYTHON: Readonly<Partial<Record<Kind, string>>> = {
   path: "Path",
   folder: "Path",
   ends: "Union[str, Iterable[str]]",
+  names: "Union[str, Iterable[str]]",
   events: "Union[str, Iterable[str]]",
   use: "Use",
   environment: "Mapping[str, str]",

@@ -18,7 +18,7 @@ export type Kind =
   | ("count" | "bytes" | "duration" | "time" | "flag" | "yes" | "job")
   | ("text" | "path" | "hook" | "url" | "addresses" | "mask" | "word" | "choice")
   | ("ends" | "events" | "use" | "signal" | "command" | "folder" | "environment" | "script")
-  | ("indices" | "columns" | "dependencies")
+  | ("indices" | "columns" | "dependencies" | "names")
   /** Only in answers. */
   | ("state" | "values" | "jobs" | "howEnded" | "units" | "cpus" | "nodes" | "usage" | "outcomes" | "code");
 
@@ -500,6 +500,58 @@ export const JOB_FIELDS = {
       "--env <list>",
       "environment: all, none, NAME, PREFIX* or NAME=value, separated by commas (default: all)",
     ],
+  },
+  modules: {
+    kind: "names",
+    max: limits.MAX_MODULES,
+    request:
+      "Environment modules, loaded in this order where the job starts, before its command. If one cannot be loaded, the job fails and says why",
+    answer: "Environment modules that it loads",
+    changes: "waiting",
+    option: [
+      FILES,
+      "--module <names>",
+      "load environment modules first, such as gcc/12,openmpi; may be repeated",
+    ],
+    fact: "modules",
+    column: "modules",
+    form: ["Modules", "gcc/12,openmpi"],
+  },
+  conda: {
+    kind: "path",
+    request: "Environment of conda, mamba or micromamba that is activated first: a name or a path",
+    answer: "Environment of conda that it activates",
+    changes: "waiting",
+    option: [FILES, "--conda <environment>", "activate this environment of conda first: a name or a path"],
+    fact: "conda",
+    column: "conda",
+    form: ["Conda environment", "name or path"],
+  },
+  venv: {
+    kind: "path",
+    request: "Virtual environment of Python that is activated first: its folder, from cwd if it is relative",
+    answer: "Virtual environment of Python that it activates",
+    changes: "waiting",
+    option: [FILES, "--venv <folder>", "activate this virtual environment of Python first"],
+    fact: "venv",
+    column: "venv",
+    form: ["Python virtual environment", ".venv"],
+  },
+  image: {
+    kind: "path",
+    request:
+      "Image of a container in which the command runs: a file or address for apptainer, a name for podman, a folder with a root file system for bubblewrap. Not with modules, conda and venv",
+    answer: "Image of the container in which it runs",
+    changes: "waiting",
+    option: [
+      FILES,
+      "--image <image>",
+      "run in a container: a .sif file or docker:// address with apptainer, a name with podman, a folder with bubblewrap",
+    ],
+    sbatch: "container",
+    fact: "image",
+    column: "image",
+    form: ["Container image", "tools.sif"],
   },
   umask: {
     kind: "mask",

@@ -114,6 +114,15 @@ const REQUESTED = {
         (variables) => entries(variables) >= 1 && entries(variables) <= limits.MAX_VARIABLES,
         `has no variable, or more than ${limits.MAX_VARIABLES}`,
       ),
+  names: ({ max = 1 }: JobField) =>
+    z
+      .array(
+        kernelText
+          .max(limits.MAX_NAME_LENGTH)
+          .regex(/^[^\s,-][^\s,]*$/, "is not a name, expected one without blanks and commas"),
+      )
+      .min(1)
+      .max(max),
   dependencies: () => z.array(dependency).max(limits.MAX_DEPENDENCIES),
 } satisfies Partial<Record<Kind, (row: JobField) => z.ZodType>>;
 
@@ -154,6 +163,7 @@ const ANSWERED = {
   word: text,
   choice: REQUESTED.choice,
   ends: texts,
+  names: texts,
   events: () => z.array(z.enum(NEWS_EVENTS)),
   use: () => z.record(z.string(), count),
   signal: REQUESTED.signal,

@@ -43,6 +43,8 @@ export const FEWEST_PAST_JOBS = 3;
 export const MAX_SCRIPT_BYTES = 2 ** 20;
 /** One argument or environment variable: Linux accepts strings shorter than 32 pages (MAX_ARG_STRLEN). */
 export const MAX_STRING_LENGTH = 131_071;
+/** Environment modules of a job. */
+export const MAX_MODULES = 64;
 export const MAX_PATH_LENGTH = 4096;
 export const MAX_COMMAND_WORDS = 100_000;
 export const MAX_NAME_LENGTH = 256;

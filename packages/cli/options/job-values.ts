@@ -39,6 +39,7 @@ const PARSERS: Readonly<Partial<Record<Kind, (row: JobField) => Parser>>> = {
   text: words,
   choice,
   ends: () => retryWords,
+  names: () => names,
   use: () => units,
   dependencies: () => dependencies,
   indices: () => arrayIndices,
@@ -110,6 +111,13 @@ function retryWords(text: string): NonNullable<SubmitJob["retryOn"]> {
       `Cannot use "${word}": expected fail, an exit code from 1 to 255 or a signal such as SIGBUS.`,
     );
   });
+}
+
+/** May be repeated. */
+function names(text: string, before: unknown): string[] {
+  const more = text.split(",").map((part) => part.trim());
+  if (more.includes("")) throw new InvalidArgumentError("Expected names separated by commas.");
+  return [...((before as string[] | undefined) ?? []), ...more];
 }
 
 /** `last` has the number 0 until it is looked up. */

@@ -178,7 +178,7 @@ async function refuseUnavailable(client: Client, given: Given, voice: SlurmVoice
   const own = "let the script read the file, as in `command < FILE`";
   if (input !== undefined && input !== "none" && input !== "/dev/null")
     refuse("input", `--input is not supported by Tutti: ${own}`, `a batch job has no input; ${own}`);
-  for (const name of ["export-file", "nodefile", "container", "x11", "multi-prog", "no-shell"]) {
+  for (const name of ["export-file", "nodefile", "x11", "multi-prog", "no-shell"]) {
     if (given.has(name))
       refuse(name, `--${name} is not supported by Tutti`, "Tutti does not have this option");
   }

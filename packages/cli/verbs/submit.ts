@@ -16,6 +16,7 @@ import type { Command } from "commander";
 import { CheckFailed, NotFoundError, UsageError } from "../errors.ts";
 import { remarkMail } from "../live/mail-remark.ts";
 import { ReconnectingClient } from "../live/reconnecting-client.ts";
+import { checkEnvironments, needsEnvironment } from "../options/job-environment.ts";
 import { LAST_JOB } from "../options/job-values.ts";
 import {
   type AskedJob,
@@ -176,7 +177,13 @@ async function completed(
   connection: ReconnectingClient,
   asked: readonly AskedJob[],
 ): Promise<readonly SubmitJob[]> {
-  return withLast(connection, await settledJobs(connection, asked));
+  const jobs = await withLast(connection, await settledJobs(connection, asked));
+  if (jobs.some(needsEnvironment)) {
+    // What other nodes have, they find out when the job starts.
+    const { machine } = await connection.retry((client) => client.ask<StatusAnswer>("/v1/status"));
+    if (machine !== undefined) await checkEnvironments(jobs);
+  }
+  return jobs;
 }
 
 /** Only the scheduler knows what some options of scripts for Slurm mean, such as partitions. */

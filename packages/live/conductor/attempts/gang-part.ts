@@ -6,7 +6,7 @@ import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
 import { isAlive, type ProcessIdentity, readStat, signal } from "@tutti/host/processes.ts";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
 import { gangName } from "@tutti/protocol/attempts.ts";
-import { isLauncher, signalAll } from "../freezers/freezer.ts";
+import { isKeeper, isLauncher } from "../freezers/freezer.ts";
 import type { Containment } from "../freezers/open-containment.ts";
 import type { GangShares } from "../shares.ts";
 import type { AttemptFolder } from "./claim.ts";
@@ -192,7 +192,8 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
     for (const pid of to === "first" ? firsts : all) {
       const isSent = to !== "others" || !firsts.includes(pid);
       // What has started tasks passes the signal on to them, and they get it here.
-      if (isSent && !isLauncher(readStat(pid))) signal(pid, name);
+      const process = readStat(pid);
+      if (isSent && !isLauncher(process) && !isKeeper(process)) signal(pid, name);
     }
     return true;
   }
@@ -276,7 +277,8 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
       this.thaw();
       // During its grace time, it does not wait for other gangs.
       this.machine.shares.weigh(this.name, false);
-      signalAll(this.machine.containment.freezer, this.name, "SIGTERM");
+      for (const pid of this.machine.containment.freezer.pids(this.name))
+        if (!isKeeper(readStat(pid))) signal(pid, "SIGTERM");
     }
   }
 

@@ -45,6 +45,13 @@ export function isLauncher(process: Pick<ProcessStat, "name"> | undefined): bool
   return process?.name === "srun";
 }
 
+/** They only wait for the end of a container, whose processes are in the gang, and would die of signals. */
+const KEEPERS: ReadonlySet<string> = new Set(["bwrap", "podman", "conmon"]);
+
+export function isKeeper(process: Pick<ProcessStat, "name"> | undefined): boolean {
+  return process !== undefined && KEEPERS.has(process.name);
+}
+
 /** Sends a signal to every process of the gang except its shim. */
 export function signalAll(freezer: Freezer, gang: string, name: NodeJS.Signals): void {
   for (const pid of freezer.pids(gang)) signal(pid, name);

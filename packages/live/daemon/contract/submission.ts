@@ -2,6 +2,7 @@
  * Checks submitted jobs where the schema cannot, because the check needs the scheduler's limits and queues.
  */
 
+import type { JobEnvironment } from "@tutti/host/job-environment.ts";
 import { basename } from "@tutti/host/ports/path.ts";
 import { closest } from "@tutti/kernel/core/did-you-mean.ts";
 import { limitText } from "@tutti/kernel/core/format.ts";
@@ -89,6 +90,7 @@ export function readBatch(
       checkScriptWord(request) ??
       checkTasksRun(request, limits) ??
       checkInput(request, limits) ??
+      checkEnvironment(request) ??
       checkRetries(request) ??
       checkPriority(caller, request.priority ?? 0) ??
       checkSize(request, limits) ??
@@ -139,10 +141,13 @@ export function retainedBytesOf(submission: Submission): number {
  */
 export function retainedBytes(
   job: Pick<SubmitJob, "command" | "cwd" | "stdout" | "stderr" | "after"> &
+    JobEnvironment &
     Parameters<typeof newsBytes>[0] & { readonly values?: JobValues | undefined },
 ): number {
   const { command, cwd, stdout = "", stderr = "", after = [], values } = job;
+  const { modules = [], conda = "", venv = "", image = "" } = job;
   let bytes = textBytes(cwd) + textBytes(stdout) + textBytes(stderr) + after.length * DEPENDENCY_BYTES;
+  for (const text of [...modules, conda, venv, image]) bytes += text === "" ? 0 : textBytes(text);
   bytes += newsBytes(job);
   if (values === undefined) {
     for (const word of command) bytes += textBytes(word);
@@ -346,6 +351,16 @@ function checkTasksRun({ tasksRun, mpi }: SubmitJob, limits: SubmissionLimits): 
   return refuse(
     "invalid",
     `Cannot start a job with MPI of type ${JSON.stringify(mpi)}: its command runs once; expected tasksRun each (--tasks-run each) with mpi`,
+  );
+}
+
+/** What runs in a container has the programs of its image, and not those of the machine. */
+function checkEnvironment({ image, modules, conda, venv }: SubmitJob): Refusal | undefined {
+  const other = modules ? "modules" : conda ? "conda" : "venv";
+  if (image === undefined || { modules, conda, venv }[other] === undefined) return undefined;
+  return refuse(
+    "invalid",
+    `Cannot use ${other} together with the image ${JSON.stringify(image)}: a job in a container has the programs of its image; expected one of them, or activate the other one in the command`,
   );
 }
 

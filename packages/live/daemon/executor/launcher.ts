@@ -1,5 +1,6 @@
 /** Prepares the launch of an attempt: its folder, its environment, its host file. */
 import { HOSTS, makeAttemptFolder, SCRIPTS } from "@tutti/host/attempt-folder.ts";
+import { environmentWords } from "@tutti/host/job-environment.ts";
 import { existsSync } from "@tutti/host/ports/fs.ts";
 import { hostname } from "@tutti/host/ports/os.ts";
 import { basename, isAbsolute, join } from "@tutti/host/ports/path.ts";
@@ -121,8 +122,9 @@ export class Launcher {
   /** As the conductor gets it. */
   commandOf(record: JobRecord): readonly string[] {
     const command = commandWithValues(record.command, record.values, record.scriptWord);
-    if (record.script === undefined) return command;
-    return command.with(record.scriptWord ?? 0, this.#scriptPath(record));
+    const words =
+      record.script === undefined ? command : command.with(record.scriptWord ?? 0, this.#scriptPath(record));
+    return [...environmentWords(record), ...words];
   }
 
   spec(record: JobRecord, requested: Readonly<Record<string, string>>): LaunchSpec {
@@ -224,10 +226,14 @@ function cpusOf(nodes: JobRecord["nodes"]): string {
   return nodes.map(({ node, cpus }) => `${node}:${cpus.join(",")}`).join(" ");
 }
 
-/** As in Slurm, the shell of a script gets the signal only if nothing else does. */
+/**
+ * As in Slurm, the shell of a script gets the signal only if nothing else does. In a container, it is not the
+ * first process, and all get the signal.
+ */
 function signalOf(
-  { script }: JobRecord,
+  { script, image }: JobRecord,
   { name, beforeMs, batchOnly }: NonNullable<JobRecord["limitSignal"]>,
 ) {
+  if (image !== undefined) return { name, beforeMs, to: "all" } as const;
   return { name, beforeMs, to: batchOnly ? "first" : script === undefined ? "all" : "others" } as const;
 }

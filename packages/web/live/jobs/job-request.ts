@@ -48,6 +48,8 @@ const READERS: Readonly<
   time: [beginTimeMs, BEGIN_EXPECTED],
   use: [parseUse, "names with numbers, such as gpu:1 or gpu:2,licence:1"],
   ends: [endsOf, ""],
+  path: [String, ""],
+  names: [namesOf, ""],
 };
 
 /** The fields that are filled in, and what is wrong with those that cannot be read. The API checks ranges. */
@@ -77,6 +79,10 @@ function endsOf(text: string): string[] {
     const word = part.trim();
     return /^sig/i.test(word) ? word.toUpperCase() : word;
   });
+}
+
+function namesOf(text: string): string[] {
+  return text.split(",").map((part) => part.trim());
 }
 
 /** The words of a refusal, by the field that they name: `Cannot use the body: jobs[0].tasks: is 0, …`. */
