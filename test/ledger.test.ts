@@ -133,6 +133,7 @@ const SENDS: Readonly<Record<string, readonly Send[] | string>> = {
   resume: [thenBack({ action: "resume" }, { action: "pause" }, {})],
   requeue: [change({ action: "requeue" }, { retries: 9 })],
   cancel: "each job once; refused to nobody",
+  signal: "writes nothing",
   ...Object.fromEntries(
     "page webFile description openapi status jobs dryRun job why logs input matrix queues usage shares policy whatIf timeline exportSwf exportJsonl events metrics windows allocations pilot prove"
       .split(" ")

@@ -75,14 +75,18 @@ const environment = refined(record(variable), (env) => {
     : ` is no environment: ${JSON.stringify(wrong)} cannot be a variable`;
 });
 
+const signalName = matching<NodeJS.Signals>("the name of a signal", /^SIG[A-Z0-9]+$/);
 /** A signal before the end of an attempt. */
 export const limitSignal = object({
-  name: matching<NodeJS.Signals>("the name of a signal", /^SIG[A-Z0-9]+$/),
+  name: signalName,
   /** Running time in ms between the signal and the end. */
   beforeMs: number,
   /** first: the process of the command. others: all but that one. */
   to: oneOf("first", "others", "all"),
 });
+/** Which processes of a gang get a signal. steps: those that srun has started in it. */
+const signalTarget = oneOf("first", "others", "all", "steps");
+export type SignalTarget = TypeOf<typeof signalTarget>;
 /**
  * For nodes that share nothing with the front end: the conductor makes the attempt's folder there, with these
  * files. Left out: the front end has made it, on a disk that the node shares.
@@ -310,7 +314,7 @@ export const INPUT_PIECE = {
 };
 export type InputPiece = Frozen<ObjectOf<typeof INPUT_PIECE>>;
 
-/** Commands for one attempt or for all. Each may be repeated, for example after a reconnect. */
+/** Commands for one attempt or for all. Each but `signal` may be repeated, for example after a reconnect. */
 export const ATTEMPT_COMMANDS = {
   /**
    * Starts an attempt, which waits until its row has a slot. The answer is `launched` when its command
@@ -329,6 +333,11 @@ export const ATTEMPT_COMMANDS = {
     /** Stops the attempt only if it has this identity. Left out: stops any attempt of that number. */
     identity: optional(identity),
   },
+  /**
+   * Sends a signal to a running attempt. It is sent once: a command that gets lost is not repeated.
+   * Conductors of earlier versions refuse it.
+   */
+  signal: { attempt: attemptKey, identity: optional(identity), name: signalName, to: signalTarget },
   /**
    * The end is in the front end's store, so the conductor may forget the attempt. If there is an
    * `identity`, only if the attempt has this identity.

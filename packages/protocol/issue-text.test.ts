@@ -39,7 +39,7 @@ test.each<[object, string]>([
 
 test("a missing field, a wrong word and a wrong kind are named", () => {
   expect(faults(batchBody, { action: "stop" })).toEqual([
-    'action: is "stop", expected one of cancel, hold, release, requeue, pause, resume, priority, update',
+    'action: is "stop", expected one of cancel, hold, release, requeue, pause, resume, signal, priority, update',
     "jobs: is missing, expected a text",
   ]);
   expect(faults(batchBody, 5)).toEqual([": is 5, expected an object"]);

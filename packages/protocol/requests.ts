@@ -7,6 +7,7 @@ import { whole } from "./issue-text.ts";
 import { fieldsWith } from "./job-fields.ts";
 import { label, submitJob } from "./job-schemas.ts";
 import * as limits from "./limits.ts";
+import { JOB_SIGNALS, SIGNAL_TARGETS } from "./signals.ts";
 
 export { kernelText, submitJob } from "./job-schemas.ts";
 
@@ -45,9 +46,17 @@ const changeAction = z.enum([
   "requeue",
   "pause",
   "resume",
+  "signal",
   "priority",
   "update",
 ]);
+export const signalBody = z.strictObject({
+  name: z.enum(JOB_SIGNALS).describe("To stop and continue a job, pause and resume it instead"),
+  to: optional(
+    z.enum(SIGNAL_TARGETS),
+    "Which processes get it. steps: those that srun has started in a script, which may be none; of a job without a script, all. script: only the first process. Default: all",
+  ),
+});
 /** A list of numbers as text, long enough for all jobs of a batch. */
 export const jobNumbers = z
   .string()
@@ -71,6 +80,7 @@ export const batchBody = z.strictObject({
     "For the action pause, true: under space sharing, other jobs may use the job's CPUs until it is resumed; then it waits for CPUs",
   ),
   hold: optional(z.boolean(), "For the action requeue, true: the job is held when its attempt has ended"),
+  signal: optional(signalBody, "Required for the action signal"),
   update: optional(updateBody, "Required for the action update"),
 });
 export const rerunBody = z.strictObject({
@@ -160,6 +170,7 @@ export type SubmitJob = Value<typeof submitJob>;
 export type SubmitBody = Value<typeof submitBody>;
 export type HypotheticalJob = Value<typeof hypotheticalJob>;
 export type WhatIfBody = Value<typeof whatIfBody>;
+export type SignalBody = Value<typeof signalBody>;
 export type UpdateBody = Value<typeof updateFields>;
 export type RerunBody = Value<typeof rerunBody>;
 export type BatchBody = Value<typeof batchBody>;

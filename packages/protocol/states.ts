@@ -23,6 +23,7 @@ export const CHANGEABLE_STATES = {
   requeue: ["starting", "running", "paused"],
   pause: ["starting", "running"],
   resume: ["paused"],
+  signal: ["running"],
   priority: ["queued", "held"],
   update: ["queued", "held", "starting", "running"],
 } as const satisfies Readonly<Record<string, readonly JobState[]>>;

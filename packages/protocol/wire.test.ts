@@ -37,6 +37,7 @@ const GOOD: readonly object[] = [
   { type: "launch", spec: { ...SPEC, identity: IDENTITY } },
   { type: "keep", attempt: { job: 1, attempt: 1 }, identity: IDENTITY },
   { type: "stop", attempt: { job: 1, attempt: 1 }, kill: false, reason: "cancelled" },
+  { type: "signal", attempt: { job: 1, attempt: 1 }, name: "SIGUSR1", to: "steps" },
   { type: "forget", attempt: { job: 1, attempt: 1 } },
   { type: "shutdown", killJobs: true },
   { type: "hello", protocol: 3, frontEnd: "x", owner: IDENTITY },

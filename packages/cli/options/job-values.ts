@@ -1,5 +1,4 @@
 /** Parses the values of a job's options. */
-import { constants } from "node:os";
 import { resolve } from "node:path";
 import { parseArray } from "@tutti/protocol/array.ts";
 import type { JobField, Kind } from "@tutti/protocol/job-fields.ts";
@@ -22,6 +21,7 @@ import { clockText } from "@tutti/words/times.ts";
 import { InvalidArgumentError } from "commander";
 import { UsageError } from "../errors.ts";
 import { bytes, duration, integer, units } from "./parse.ts";
+import { signalNamed } from "./signal-names.ts";
 
 /** Stands for the newest job. */
 export const LAST_JOB = 0;
@@ -105,8 +105,8 @@ function retryWords(text: string): NonNullable<SubmitJob["retryOn"]> {
     const word = part.trim();
     if (word === "fail") return word;
     if (/^[1-9]\d{0,2}$/.test(word) && Number(word) <= 255) return word;
-    const name = word.toUpperCase().replace(/^(?:SIG)?/, "SIG");
-    if (Object.hasOwn(constants.signals, name)) return name;
+    const name = /^\d/.test(word) ? undefined : signalNamed(word);
+    if (name !== undefined) return name;
     throw new InvalidArgumentError(
       `Cannot use "${word}": expected fail, an exit code from 1 to 255 or a signal such as SIGBUS.`,
     );
@@ -162,9 +162,7 @@ function newsEvents(text: string): NonNullable<SubmitJob["notify"]> {
 function limitSignal(text: string): NonNullable<SubmitJob["limitSignal"]> {
   const [, batch, word = "", seconds = String(DEFAULT_BEFORE_S)] =
     /^(B:)?([A-Za-z0-9]+)(?:@(\d{1,9}))?$/i.exec(text.trim()) ?? [];
-  const byNumber = Object.entries(constants.signals).find(([, number]) => String(number) === word)?.[0];
-  const upper = word.toUpperCase();
-  const wanted = byNumber ?? (upper.startsWith("SIG") ? upper : `SIG${upper}`);
+  const wanted = signalNamed(word);
   const name = WARNING_SIGNALS.find((one) => one === wanted);
   const beforeMs = Number(seconds) * 1000;
   if (name === undefined || beforeMs > MAX_LIMIT_MS) {

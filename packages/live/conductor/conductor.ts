@@ -180,6 +180,7 @@ export class Conductor {
     else if (message.type === "launch") this.#launch(message.spec);
     else if (message.type === "stop") this.#stop(message);
     else if (message.type === "forget") this.#forget(message);
+    else if (message.type === "signal") this.#find(message)?.signal(message.name, message.to);
     else if (message.type === "keep") this.#keep(message);
     else if (message.type === "shutdown") this.#shutDown(message.killJobs);
     else if (message.type === "input") this.#inputs.receive(message);

@@ -33,11 +33,11 @@ const SIGNALS = new Map(
  * codes, so it lets the other ranks go on. The shell itself would also write which signal ended the
  * rank; srun does.
  */
-const script = (rank: string) => `trap : HUP INT TERM USR1 USR2
+const script = (rank: string, step: number) => `trap : HUP INT TERM USR1 USR2
 at=$1 tells=$2 rank=$${rank}
 shift 2
-export ${Object.keys(rankVariables(0))
-  .map((name) => `${name}="$rank"`)
+export ${Object.entries(rankVariables("$rank", step))
+  .map(([name, value]) => `${name}="${value}"`)
   .join(" ")}
 echo "$$" > "$at/pid.$rank"
 exec < "$at/in.$rank"
@@ -66,7 +66,7 @@ export function startLaunched(plan: RankPlan, launcher: Launcher): StartedRanks 
     launcher.program,
     [
       ...kind.words(ranks, ranks > cpus),
-      ...[...keepingShell(), "-c", script(kind.rank)],
+      ...[...keepingShell(), "-c", script(kind.rank, plan.step)],
       ...["srun", folder, plan.killOnFailure ? "1" : "", program, ...command.slice(1)],
     ],
     {

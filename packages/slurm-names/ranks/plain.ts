@@ -11,7 +11,7 @@ export function startPlain(plan: RankPlan): StartedRanks {
     const stdio = outputs.stdioOf(rank);
     const child = spawn(command[0], command.slice(1), {
       stdio: [inputOf(plan, rank), stdio.out, stdio.err],
-      env: { ...plan.env, ...rankVariables(rank) },
+      env: { ...plan.env, ...rankVariables(rank, plan.step) },
       cwd,
     });
     children.push(child);

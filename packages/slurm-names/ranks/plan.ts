@@ -3,6 +3,8 @@ import type { RankOutputs } from "./outputs.ts";
 
 export interface RankPlan {
   readonly ranks: number;
+  /** Number of the step. */
+  readonly step: number;
   /** CPUs of the job on this machine. */
   readonly cpus: number;
   readonly command: readonly string[];
@@ -18,7 +20,16 @@ export interface RankPlan {
   readonly folder: string | undefined;
 }
 
-/** Those in which the ranks differ. */
-export function rankVariables(rank: number): Readonly<Record<string, string>> {
-  return { SLURM_LOCALID: String(rank), SLURM_PROCID: String(rank) };
+/**
+ * Those that only ranks have, and no program that starts them. By the number of the step, signals find the
+ * processes of steps (conductor/attempts/gang-part.ts).
+ * @param rank its number, or what a shell reads as that
+ */
+export function rankVariables(rank: number | string, step: number): Readonly<Record<string, string>> {
+  return {
+    SLURM_LOCALID: String(rank),
+    SLURM_PROCID: String(rank),
+    SLURM_STEPID: String(step),
+    SLURM_STEP_ID: String(step),
+  };
 }

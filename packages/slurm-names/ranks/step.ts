@@ -34,6 +34,8 @@ export async function runRanks(
   launcher: Launcher | undefined,
 ): Promise<number> {
   const { env } = process;
+  // It passes signals on, so a signal to the whole job leaves it out by this name.
+  process.title = "srun";
   const job = env.SLURM_JOB_ID ?? "";
   const shape = shapeOf(options, env, job);
   const { step, folder } = nextStep(env.TUTTI_HOSTFILE);
@@ -41,10 +43,11 @@ export async function runRanks(
   const outputs = new RankOutputs(options, { job, step, node, ranks: shape.ranks, env });
   const plan: RankPlan = {
     ranks: shape.ranks,
+    step,
     cpus: shape.cpus,
     command,
     cwd: options.get("chdir")?.value,
-    env: stepEnvironment(env, shape, { step, node }),
+    env: stepEnvironment(env, shape, node),
     outputs,
     isInTerminal: options.has("pty"),
     killOnFailure: options.has("kill-on-bad-exit") && options.get("kill-on-bad-exit")?.value !== "0",
@@ -106,7 +109,7 @@ function nextStep(hostFile: string | undefined): {
 function stepEnvironment(
   env: NodeJS.ProcessEnv,
   { ranks, threads, cpus }: Shape,
-  { step, node }: { readonly step: number; readonly node: string },
+  node: string,
 ): NodeJS.ProcessEnv {
   const each = threads ?? Math.max(1, Math.floor(cpus / ranks));
   return {
@@ -116,8 +119,6 @@ function stepEnvironment(
     SLURM_NODEID: "0",
     SLURM_NPROCS: String(ranks),
     SLURM_NTASKS: String(ranks),
-    SLURM_STEPID: String(step),
-    SLURM_STEP_ID: String(step),
     SLURM_STEP_NODELIST: node,
     SLURM_STEP_NUM_NODES: "1",
     SLURM_STEP_NUM_TASKS: String(ranks),

@@ -169,6 +169,12 @@ export const ROUTES: readonly Route[] = [
   ),
   action("resume", "Continue a paused job"),
   {
+    ...action("signal", "Send a signal to processes of a running job"),
+    description:
+      "It is sent once and nothing is recorded. A job that does not have its turn gets it when it runs again.",
+    body: c.signalBody,
+  },
+  {
     id: "update",
     method: "patch",
     path: "/v1/jobs/{job}",
@@ -430,6 +436,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   JobState: c.jobState,
   SubmitJob: c.submitJob,
   SubmitBody: c.submitBody,
+  SignalBody: c.signalBody,
   UpdateBody: c.updateBody,
   PolicyBody: c.policyBody,
   HypotheticalJob: c.hypotheticalJob,

@@ -361,7 +361,8 @@ describe("users", () => {
     expect(routes.length).toBeGreaterThan(6);
     const piece = { writer: "w", offset: 0 };
     for (const { method, path, body, id } of routes) {
-      const sent = id === "sendInput" ? piece : { priority: -1 };
+      const bodies: Record<string, object> = { sendInput: piece, signal: { name: "SIGUSR1" } };
+      const sent = bodies[id] ?? { priority: -1 };
       const { status, text } = await app.ask(
         method.toUpperCase(),
         path.replace("{job}", "1").replace("{stream}", "stdout"),

@@ -197,7 +197,9 @@ export class FakeService extends FakeAnswers implements Service {
           ? this.setPriority(caller, job, change.priority)
           : change.action === "update"
             ? this.update(caller, job, change.update)
-            : this[change.action](caller, job);
+            : change.action === "signal"
+              ? this.job(caller, job)
+              : this[change.action](caller, job);
       changed.push(await answer);
     }
     return changed;

@@ -95,6 +95,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   requeue: jobChange(() => ({ action: "requeue" })),
   pause: jobChange(() => ({ action: "pause" })),
   resume: jobChange(() => ({ action: "resume" })),
+  signal: jobChange((body) => ({ action: "signal", signal: body as c.SignalBody })),
   update: jobChange((body) => updateOf(body as c.UpdateBody)),
   why: whyResponse,
   logs: logsResponse,

@@ -3,8 +3,15 @@
  * (attempt.ts) or not (member.ts): the part takes its turns, and it is ended with grace.
  */
 import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
+import { readText } from "@tutti/host/files.ts";
 import { isAlive, type ProcessIdentity, readStat, signal } from "@tutti/host/processes.ts";
-import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
+import type {
+  AttemptEnd,
+  AttemptState,
+  EndReason,
+  LaunchSpec,
+  SignalTarget,
+} from "@tutti/protocol/attempts.ts";
 import { gangName } from "@tutti/protocol/attempts.ts";
 import { isKeeper, isLauncher } from "../freezers/freezer.ts";
 import type { Containment } from "../freezers/open-containment.ts";
@@ -186,16 +193,23 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
     const { limitSignal } = this.spec;
     if (limitSignal === undefined || this.untilSignalMs(nowMs) > 0) return false;
     this.warnedRanMs = this.ranMs(nowMs);
-    const { name, to } = limitSignal;
+    this.signal(limitSignal.name, limitSignal.to);
+    return true;
+  }
+
+  /** Sends a signal to its processes here. If it is stopped, they take the signal in its next slot. */
+  signal(name: NodeJS.Signals, to: SignalTarget): void {
+    if (this.phase !== "running" || !this.begun) return;
     const firsts = this.firsts.filter(isAlive).map(({ pid }) => pid);
     const all = new Set([...firsts, ...this.machine.containment.freezer.pids(this.name)]);
+    const outer = firsts.map(stepOf);
     for (const pid of to === "first" ? firsts : all) {
-      const isSent = to !== "others" || !firsts.includes(pid);
+      if (to === "others" && firsts.includes(pid)) continue;
+      if (to === "steps" && [undefined, ...outer].includes(stepOf(pid))) continue;
       // What has started tasks passes the signal on to them, and they get it here.
       const process = readStat(pid);
-      if (isSent && !isLauncher(process) && !isKeeper(process)) signal(pid, name);
+      if (!isLauncher(process) && !isKeeper(process)) signal(pid, name);
     }
-    return true;
   }
 
   /** The row has its slot from now on. */
@@ -284,4 +298,10 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
 
   /** The end is in the front end's store. */
   forgotten(): void {}
+}
+
+/** The number of the step in which srun has started a process; undefined: it has not. */
+function stepOf(pid: number): string | undefined {
+  const environment = `\0${readText(`/proc/${pid}/environ`, "latin1") ?? ""}`;
+  return /\0SLURM_STEP_ID=([^\0]*)/.exec(environment)?.[1];
 }

@@ -25,6 +25,7 @@ import type {
   QueuesAnswer,
   SharesAnswer,
   ShutdownAnswer,
+  SignalBody,
   StatusAnswer,
   Stray,
   SubmitJob,
@@ -75,6 +76,7 @@ export type Change =
   | { readonly action: "requeue"; readonly hold?: boolean | undefined }
   /** `release`: under space sharing, other jobs may use its CPUs until it is resumed. */
   | { readonly action: "pause"; readonly release?: boolean | undefined }
+  | { readonly action: "signal"; readonly signal: SignalBody }
   | { readonly action: "priority"; readonly priority: number }
   | { readonly action: "update"; readonly update: UpdateBody };
 

@@ -16,6 +16,7 @@ import { randomBytes } from "@tutti/host/ports/crypto.ts";
 import { areSameCpus } from "@tutti/kernel/core/machine.ts";
 import { type PolicyChoice, START_RULE_NAMES } from "@tutti/kernel/core/policy.ts";
 import type { AttemptEnd, AttemptKey, AttemptState } from "@tutti/protocol/attempts.ts";
+import type { SignalBody } from "@tutti/protocol/schema.ts";
 import { hasProcess } from "@tutti/protocol/states.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Command, Connected, Report } from "../executor/executor.ts";
@@ -158,6 +159,13 @@ export class Dispatcher {
     const ending = book.change(record, { state: "ending", ending: reason });
     if (reason === "cancelled") feed.add("cancelled", clock.unixMs(), ending, undefined);
     return ending;
+  }
+
+  /** Sends a signal once. A job without a script has no shell around its steps. */
+  signal(record: JobRecord, name: SignalBody["name"], to: SignalBody["to"]): void {
+    const target =
+      to === "script" ? "first" : to === "steps" && record.script !== undefined ? "steps" : "all";
+    this.#outbox.push({ type: "signal", ...namedBy(record), name, to: target });
   }
 
   /** Asks strays to end; the second time, they are killed without a grace time. */

@@ -109,7 +109,7 @@ export interface Capabilities {
   readonly modeConcurrent: Ability;
   /** Running gangs can be stopped for a while: those in no row of the matrix, and listed as paused. */
   readonly canPause: Ability;
-  /** A job can be sent a signal before its time limit: `limitSignal`. */
+  /** A job can be sent signals: the one before its time limit (`limitSignal`), and those of users. */
   readonly signalsBeforeLimit: Ability;
   /** Jobs can hold countable resources: the setting `resources`, and `use` of a job. */
   readonly resources: Ability;

@@ -2,7 +2,7 @@
 import type { PolicyChoice } from "@tutti/kernel/core/policy.ts";
 import type { JobNumber } from "@tutti/protocol/attempts.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "@tutti/protocol/refusal.ts";
-import type { Job } from "@tutti/protocol/schema.ts";
+import type { Job, SignalBody } from "@tutti/protocol/schema.ts";
 import { hasProcess, isEnded } from "@tutti/protocol/states.ts";
 import { refuseOverLimits } from "../book/limit-refusal.ts";
 import { chargedStarts, infoOf, type JobRecord } from "../contract/record.ts";
@@ -133,6 +133,7 @@ export class Requests {
     if (change.action === "cancel") return this.cancel(caller, job);
     const record = this.find(caller, job);
     if (isRefusal(record)) return record;
+    if (change.action === "signal") return this.#signal(record, change.signal);
     const refusal = refuseMoreHistory(this.#context, caller, record);
     if (refusal !== undefined) return refusal;
     switch (change.action) {
@@ -244,6 +245,19 @@ export class Requests {
       return wrongState("resume", record, `only paused jobs can be resumed${next}`);
     }
     return resumeJob(this.#context, record, caller.user);
+  }
+
+  #signal(record: JobRecord, { name, to }: SignalBody): Answer<JobRecord> {
+    if (record.state !== "running") {
+      const next = { queued: "; tutti cancel ends it", paused: "; tutti resume continues it" };
+      const advice = record.state in next ? next[record.state as keyof typeof next] : "";
+      return wrongState(`send ${name} to`, record, `only running jobs get signals${advice}`);
+    }
+    const { signalsBeforeLimit } = this.#context.executor.capabilities;
+    const why = signalsBeforeLimit === true ? this.#dispatcher.health.trouble : signalsBeforeLimit;
+    if (why !== undefined) return refuse("wrong-state", `Cannot send ${name} to job ${record.job}: ${why}`);
+    this.#dispatcher.signal(record, name, to);
+    return record;
   }
 
   #setPriority(record: JobRecord, priority: number): Answer<JobRecord> {

@@ -160,11 +160,19 @@ export function updateOf(update: c.UpdateBody): Change {
   return isPriority ? { action: "priority", priority } : { action: "update", update };
 }
 
-function changeOf({ action, priority, update, release, hold }: c.BatchBody): Change | ApiRefusal {
+function changeOf({ action, priority, update, release, hold, signal }: c.BatchBody): Change | ApiRefusal {
   if (action === "update") {
     return update === undefined
       ? refuse("invalid", 'Cannot change jobs: the request has no update, expected one such as {"tasks": 8}')
       : updateOf(update);
+  }
+  if (action === "signal") {
+    return signal === undefined
+      ? refuse(
+          "invalid",
+          'Cannot send a signal: the request names none, expected one such as {"name": "SIGUSR1"}',
+        )
+      : { action, signal };
   }
   if (action === "pause") return { action, ...(release && { release }) };
   if (action === "requeue") return { action, ...(hold && { hold }) };

@@ -228,6 +228,9 @@ export class ClusterExecutor implements Executor {
         else this.#report({ type: "refused", message: unknownText(command.attempt) });
         return;
       }
+      case "signal":
+        this.#gangs.find(command.attempt, command.identity)?.signal(command.name, command.to);
+        return;
       case "keep":
         this.#gangs.find(command.attempt, command.identity)?.keep();
         return;

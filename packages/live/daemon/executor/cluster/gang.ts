@@ -21,6 +21,7 @@ import type {
   EndReason,
   IdentifiedAttempt,
   LaunchSpec,
+  SignalTarget,
 } from "@tutti/protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "@tutti/protocol/conductor.ts";
 import { compositeEnd } from "./gang-end.ts";
@@ -409,6 +410,13 @@ export class Gang {
     const kill = this.#isKilled || this.#stop?.kill === true;
     const reason = this.#stop?.reason ?? "none";
     this.#world.send(node, { type: "stop", ...this.#named, kill, reason });
+  }
+
+  /** Sends a signal to its processes on all nodes, once. */
+  signal(name: NodeJS.Signals, to: SignalTarget): void {
+    if (!this.#isOpen || this.#isEnding) return;
+    for (const { node, phase } of this.#members)
+      if (phase !== "ended") this.#world.send(node, { type: "signal", ...this.#named, name, to });
   }
 
   #kill(): void {
