@@ -27,7 +27,11 @@ describe("tutti slurm-names", () => {
     const before = readdirSync(site.names).sort();
     expect(await again()).toMatchObject({ status: 0 });
     expect(readdirSync(site.names).sort()).toEqual(before);
-    expect(before).toEqual("sacct sacctmgr salloc sbatch scancel scontrol sinfo squeue srun".split(" "));
+    expect(before).toEqual(
+      "sacct sacctmgr salloc sbatch scancel scontrol seff sinfo sprio squeue sreport srun sshare sstat".split(
+        " ",
+      ),
+    );
     expect(statSync(join(site.names, "sbatch")).mode & 0o777).toBe(0o755);
     const foreign = join(site.folder, "foreign");
     mkdirSync(foreign);

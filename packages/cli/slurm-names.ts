@@ -28,6 +28,11 @@ export const SLURM_COMMANDS = [
   "sacct",
   "sacctmgr",
   "scontrol",
+  "seff",
+  "sstat",
+  "sreport",
+  "sshare",
+  "sprio",
 ] as const;
 
 /** The second line of each launcher; a file without it is somebody else's. Older ones were shell scripts. */

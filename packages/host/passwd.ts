@@ -52,6 +52,11 @@ function readGroups(text: string): GroupEntry[] {
     }));
 }
 
+/** Name of a group; the id if the group has no entry. */
+export function groupNameOf(gid: number): string {
+  return readGroups(readFileSync(GROUP, "utf8")).find((entry) => entry.gid === gid)?.group ?? String(gid);
+}
+
 type Owner = { readonly uid: number; readonly user: string };
 
 /** The groups of an account: those that list it, and its own; empty if the account does not exist. */

@@ -10,6 +10,8 @@ interface Call extends Parsed {
 export interface Command extends OptionSpec {
   /** Exit code for an option that does not exist; default: 1. */
   readonly unknownCode?: number;
+  /** It takes any options, because it only says what to use instead. */
+  readonly takesAll?: true;
   /** How to call it, for --help and --usage. */
   readonly usage: string;
   /** Sets process.exitCode unless it succeeds. @throws SlurmError, NoDaemonError, RefusedError */
@@ -18,12 +20,13 @@ export interface Command extends OptionSpec {
 
 /** @throws BareError in the words of getopt */
 export function parseWords(name: string, command: Command, words: readonly string[]): Call {
-  const parsed = readWords(command, words, (problem) => {
+  const refuse = (problem: string) => {
     throw new BareError(
       `${name}: ${problem}\nTry "${name} --help" for more information`,
       command.unknownCode ?? 1,
     );
-  });
+  };
+  const parsed = readWords(command, words, command.takesAll ? undefined : refuse);
   const last = parsed.given.map(({ name, value = "" }) => [name, value] as const);
   return { ...parsed, options: Object.fromEntries(last) };
 }

@@ -6,6 +6,7 @@
 import type { Job } from "@tutti/protocol/schema.ts";
 import { describe, expect, test } from "vitest";
 import { jobsText } from "./commands/sacct.ts";
+import { efficiencyText } from "./commands/seff.ts";
 import { queueText } from "./commands/squeue.ts";
 import { recordText } from "./job/record.ts";
 
@@ -193,4 +194,31 @@ describe("scontrol show job", () => {
       /^JobId=1 JobName=x\?JobState=COMPLETED\n {3}UserId=.*\n\n$/s,
     );
   });
+});
+
+test("seff computes efficiencies of CPUs and memory: half of 4 CPUs for an hour, a quarter of 8 GiB", () => {
+  const ended = job(7, {
+    ...over,
+    state: "done",
+    tasks: 4,
+    ranMs: 3_600_000,
+    memoryBytes: 8 * 2 ** 30,
+    nodes: [
+      { node: "n1", cpus: [0, 1] },
+      { node: "n2", cpus: [0, 1] },
+    ],
+    usage: { cpuMs: 7_200_000, peakMemoryBytes: 2 * 2 ** 30 },
+  });
+  // The lines of seff 2.1, contribs/seff/seff in Slurm's sources.
+  expect(efficiencyText(ended).split("\n").slice(3)).toEqual([
+    "State: COMPLETED (exit code 0)",
+    "Nodes: 2",
+    "Cores per node: 2",
+    "CPU Utilized: 02:00:00",
+    "CPU Efficiency: 50.00% of 04:00:00 core-walltime",
+    "Job Wall-clock time: 01:00:00",
+    "Memory Utilized: 2.00 GB",
+    "Memory Efficiency: 25.00% of 8.00 GB (4.00 GB/node)",
+    "",
+  ]);
 });

@@ -11,5 +11,10 @@ export const COMMANDS: Readonly<Record<(typeof SLURM_COMMANDS)[number], () => Pr
   sinfo: async () => (await import("./commands/sinfo.ts")).sinfo,
   sacct: async () => (await import("./commands/sacct.ts")).sacct,
   sacctmgr: async () => (await import("./commands/sacctmgr.ts")).sacctmgr,
+  seff: async () => (await import("./commands/seff.ts")).seff,
+  sstat: async () => (await import("./commands/sstat.ts")).sstat,
+  sreport: async () => (await import("./commands/elsewhere.ts")).sreport,
+  sshare: async () => (await import("./commands/elsewhere.ts")).sshare,
+  sprio: async () => (await import("./commands/elsewhere.ts")).sprio,
   scontrol: async () => (await import("./commands/scontrol.ts")).scontrol,
 };

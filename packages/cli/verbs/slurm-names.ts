@@ -7,8 +7,9 @@ import { makeNames } from "../slurm-names.ts";
 import { writeOut } from "../text/text.ts";
 
 const HELP = `
-The folder gets sbatch, srun, salloc, squeue, scancel, sinfo, sacct, sacctmgr and
-scontrol. With the folder first on the PATH, scripts and programs for Slurm use
+The folder gets sbatch, srun, salloc, squeue, scancel, sinfo, sacct, sacctmgr,
+scontrol, seff and sstat, and sreport, sshare and sprio, which say what to use
+instead. With the folder first on the PATH, scripts and programs for Slurm use
 this scheduler. The command may be repeated, and is after an upgrade of Node or
 Tutti. docs/slurm-names.md says what is honoured.
   tutti slurm-names ~/slurm && export PATH=~/slurm:$PATH

@@ -4,16 +4,18 @@ import { type Change, changesOf } from "@tutti/cli/live/job-changes.ts";
 import { jobNames, jobsNamed, jobsOf, parseJobName } from "@tutti/cli/live/slurm-numbers.ts";
 import { CLUSTER, nodeName } from "@tutti/cli/options/slurm-site.ts";
 import { Client } from "@tutti/live/api/client/client.ts";
+import { RefusedError } from "@tutti/live/api/client/errors.ts";
 import type { BatchBody, Job, MatrixAnswer } from "@tutti/protocol/schema.ts";
 import { expandHostlist } from "@tutti/slurm/formats/hostlist.ts";
 import { type Command, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
 import { VERSION } from "../job/facts.ts";
 import { type Machine, readMachine } from "../job/machine.ts";
+import { processesOf } from "../job/processes.ts";
 import { recordText } from "../job/record.ts";
 import { requeueJobs } from "../job/requeue.ts";
 import { withOpenDependencies } from "../job/select.ts";
-import { updateOf } from "../job/update.ts";
+import { changeOf, unsupported, withoutEffect } from "../job/update.ts";
 import { MESSAGE_TIMEOUT_S, patientClient } from "../patient-client.ts";
 import { foldHosts } from "../text/hostlist.ts";
 
@@ -25,13 +27,24 @@ const ACTIONS: Readonly<Record<string, BatchBody["action"]>> = {
   resume: "resume",
 };
 
+/** What does the same here, as far as there is something. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  create: "tutti reserve",
+  delete: "tutti unreserve",
+  reconfigure: "tutti down and tutti serve, after a change of the configuration",
+  shutdown: "tutti down",
+  takeover: "tutti serve",
+  top: "tutti priority N JOB",
+  wait_job: "tutti wait JOB",
+};
+
 const INVALID_JOB = "Invalid job id specified";
 
 export const scontrol: Command = {
   options:
     "all,a clusters,M= cluster= details,d federation,F future help,h hide json local oneliner,o quiet,Q sibling uid,u= verbose,v version,V yaml",
   usage:
-    "scontrol [-o] show job [JOB] | show partition|node|config|hostnames LIST|hostlist NAMES | hold|release|requeue|requeuehold|suspend|resume JOBS | update JobId=JOB NAME=VALUE... | ping | version",
+    "scontrol [-o] show job [JOB] | show partition|node|config|hostnames LIST|hostlist NAMES | hold|release|requeue|requeuehold|suspend|resume JOBS | update JobId=JOB NAME=VALUE... | update NodeName=NODE State=DRAIN|RESUME [Reason=TEXT] | listpids JOB[.STEP] | ping | version",
   // Slurm's -dd is two letters; options may follow the words: `scontrol show job 12 -o`.
   async run({ words: [keyword = "", ...rest], options }) {
     const isOneLine = "oneliner" in options;
@@ -45,6 +58,8 @@ export const scontrol: Command = {
         return show(rest, isOneLine);
       case "update":
         return update(rest);
+      case "listpids":
+        return listProcesses(rest[0]);
       case "ping": {
         await new Client().ask("/v1/status");
         writeOut(`Slurmctld(primary) at ${nodeName()} is UP\n`);
@@ -57,8 +72,11 @@ export const scontrol: Command = {
         throw new BareError(
           "too few arguments for keyword: scontrol reads no commands from standard input here",
         );
-      default:
-        throw new BareError(`invalid keyword: ${keyword}`);
+      default: {
+        const instead = Object.hasOwn(ELSEWHERE, keyword) ? ELSEWHERE[keyword] : undefined;
+        if (instead === undefined) throw new BareError(`invalid keyword: ${keyword}`);
+        throw new BareError(`scontrol: error: ${keyword} is not supported by Tutti; use ${instead}`);
+      }
     }
   },
 };
@@ -199,7 +217,10 @@ async function jobsOfWords(
 
 async function change(keyword: string, wanted: Change, words: readonly string[]): Promise<void> {
   const client = await patientClient();
-  const jobs = await jobsOfWords(client, keyword, words);
+  return changeJobs(client, wanted, await jobsOfWords(client, keyword, words));
+}
+
+async function changeJobs(client: Client, wanted: Change, jobs: readonly Job[]): Promise<void> {
   // Of an array, only the jobs that can be changed are meant; of a single job, a refusal is an error.
   const results = await changesOf(
     client,
@@ -220,16 +241,107 @@ async function requeue(keyword: "requeue" | "requeuehold", words: readonly strin
   if (problems.length > 0) throw new BareError(problems.join("\n"));
 }
 
+/** The processes of steps on this machine. */
+async function listProcesses(id: string | undefined): Promise<void> {
+  writeOut("PID      JOBID    STEPID   LOCALID GLOBALID\n");
+  const client = await patientClient();
+  const name = id === undefined ? undefined : parseJobName(id);
+  if (id !== undefined && name === undefined) throw new BareError(`${INVALID_JOB}: ${id}`);
+  const jobs =
+    name === undefined
+      ? await jobsOf(client, { states: ["running", "paused", "ending"] })
+      : await jobsNamed(client, [name]);
+  const found = processesOf(jobs).filter(({ step }) => name?.step === undefined || name.step === step);
+  if (found.length === 0)
+    throw new BareError(
+      id === undefined
+        ? "No job steps exist on this node."
+        : `JobId=${id} does not exist on node ${nodeName()}.`,
+    );
+  for (const { pid, job, step, rank } of found) {
+    const cells = [
+      String(pid).padEnd(8),
+      String(job).padEnd(8),
+      step.padEnd(8),
+      String(rank).padEnd(7),
+      rank,
+    ];
+    writeOut(`${cells.join(" ")}\n`);
+  }
+}
+
 async function update(words: readonly string[]): Promise<void> {
   const values = new Map(
     words.map((word) => {
       const equals = word.indexOf("=");
-      return [word.slice(0, Math.max(0, equals)).toLowerCase(), word.slice(equals + 1)];
+      return [word.slice(0, Math.max(0, equals)), word.slice(equals + 1)];
     }),
   );
-  const id = values.get("jobid") ?? values.get("job");
-  if (id === undefined) throw new SlurmError("Cannot update: expected JobId=JOB and what changes");
-  values.delete("jobid");
-  values.delete("job");
-  return change("update", { action: "update", update: updateOf(values) }, [id]);
+  const names = [...values.keys()];
+  const take = (...wanted: readonly string[]) => {
+    const found = names.find((name) => wanted.includes(name.toLowerCase()));
+    const value = found === undefined ? undefined : values.get(found);
+    if (found !== undefined) values.delete(found);
+    return value;
+  };
+  const job = take("jobid", "job");
+  if (job !== undefined) return updateJobs(job, values);
+  const node = take("nodename", "node");
+  if (node !== undefined) return updateNode(node, take("state"), take("reason"), values);
+  const [first] = values;
+  if (first === undefined || !/^(?:partition|reservation|step)/i.test(first[0]))
+    throw new SlurmError("Cannot update: expected JobId=JOB and what changes");
+  throw unsupported(
+    ...first,
+    "queues are in the configuration of tutti serve, and windows are made by tutti reserve",
+  );
+}
+
+async function updateJobs(id: string, values: ReadonlyMap<string, string>): Promise<void> {
+  if (values.size === 0) throw new BareError("No changes specified");
+  const client = await patientClient();
+  const jobs = await jobsOfWords(client, "update", [id]);
+  // Jobs of an array mostly change in the same way, and then in one request.
+  const byChange = new Map<string, { readonly wanted: Change; readonly jobs: Job[] }>();
+  for (const job of jobs) {
+    const wanted = changeOf(values, job);
+    if (wanted === undefined) continue;
+    const key = JSON.stringify(wanted);
+    byChange.set(key, { wanted, jobs: [...(byChange.get(key)?.jobs ?? []), job] });
+  }
+  const ignored = withoutEffect(values.keys());
+  if (ignored.length > 0) process.stderr.write(`scontrol: ignored, no effect here: ${ignored.join(", ")}\n`);
+  for (const { wanted, jobs: some } of byChange.values()) await changeJobs(client, wanted, some);
+}
+
+/** Tutti drains the whole machine, so it must be the only node. */
+async function updateNode(
+  names: string,
+  state: string | undefined,
+  reason: string | undefined,
+  others: ReadonlyMap<string, string>,
+): Promise<void> {
+  const [other] = others;
+  if (other !== undefined) throw unsupported(...other);
+  const verb = state?.toUpperCase();
+  if (verb !== "DRAIN" && verb !== "RESUME" && verb !== "UNDRAIN")
+    throw unsupported("State", state ?? "", "Tutti knows DRAIN and RESUME");
+  if (verb === "DRAIN" && !reason)
+    throw new BareError("You must specify a reason when DOWNING or DRAINING a node. Request denied");
+  const client = await patientClient();
+  const { nodes } = await readMachine(client);
+  const wanted = names.toUpperCase() === "ALL" ? nodes : (expandHostlist(names) ?? [names]);
+  if (wanted.some((node) => !nodes.includes(node)))
+    throw new BareError("slurm_update error: Invalid node name specified");
+  if (wanted.length < nodes.length)
+    throw new BareError(
+      `slurm_update error: Tutti drains all nodes together: use NodeName=ALL, or tutti ${verb === "DRAIN" ? "drain" : "undrain"}`,
+    );
+  const how = verb === "DRAIN" ? { method: "PUT", body: { reason } } : { method: "DELETE" };
+  try {
+    await client.ask("/v1/drain", how);
+  } catch (error) {
+    if (error instanceof RefusedError) throw new BareError(`slurm_update error: ${error.message}`);
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@
 
 import { jobNames, jobsNamed, jobsOf } from "@tutti/cli/live/slurm-numbers.ts";
 import type { Client } from "@tutti/live/api/client/client.ts";
-import type { Job } from "@tutti/protocol/schema.ts";
+import type { Job, PolicyAnswer, WhatIfAnswer } from "@tutti/protocol/schema.ts";
 import { ACTIVE_STATES } from "@tutti/protocol/states.ts";
 import { type Command, refuseOptions, writeOut } from "../command.ts";
 import { BareError, SlurmError } from "../errors.ts";
@@ -15,19 +15,24 @@ import { patientClient } from "../patient-client.ts";
 import { partsOfLetters, partsOfNames, tableText } from "../text/columns.ts";
 
 const USUAL = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
+/** With --start: waiting jobs, by their expected start. */
+const START = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
 const LONG = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
 
 export const squeue: Command = {
   options:
     "account,A= all,a array,r array-unique clusters,M= federation format,o= Format,O= help hide iterate,i= jobs,j= json job= licenses,L= local long,l me name,n= node,w= nodelist,w= noconvert noheader,h only-job-state partition,p= priority,P qos,q= reservation,R= sort,S= start sibling states,t= step,s= steps= users,u= user= usage verbose,v version,V yaml",
   usage:
-    "squeue [-h] [-l] [-j JOBS] [-n NAMES] [-p QUEUES] [-t STATES] [-u USERS | --me] [-o FORMAT | -O NAMES] [-S KEYS]",
+    "squeue [-h] [-l | --start] [-j JOBS] [-n NAMES] [-p QUEUES] [-t STATES] [-u USERS | --me] [-o FORMAT | -O NAMES] [-S KEYS]",
   async run({ options }) {
     refuseOptions(options, ["json", "yaml"], "tutti jobs --json");
     refuseOptions(options, ["step", "steps"], "squeue without it");
     refuseOptions(options, ["iterate"], "watch squeue");
     const client = await patientClient();
-    writeOut(queueText(await withOpenDependencies(client, await chosenJobs(client, options)), options));
+    const isStart = "start" in options;
+    const asked = isStart ? { format: START, sort: "S", ...options, states: "PENDING" } : options;
+    const jobs = await withOpenDependencies(client, await chosenJobs(client, asked));
+    writeOut(queueText(isStart ? await withExpectedStarts(client, jobs) : jobs, asked));
   },
 };
 
@@ -39,6 +44,21 @@ export function queueText(jobs: readonly Job[], options: Readonly<Record<string,
     options.Format !== undefined ? partsOfNames(options.Format, NAMES) : partsOfLetters(format, LETTERS);
   const date = "long" in options && hasHeader ? `${new Date().toString().slice(0, 24)}\n` : "";
   return `${date}${tableText(parts, sorted(jobs, options.sort), hasHeader)}`;
+}
+
+/** The middle of the forecast stands for the start, as Slurm's estimate does. */
+async function withExpectedStarts(client: Client, jobs: readonly Job[]): Promise<readonly Job[]> {
+  const answer = await client.ask<WhatIfAnswer>("/v1/whatif", {
+    method: "POST",
+    body: { policies: [(await client.ask<PolicyAnswer>("/v1/policy")).policy] },
+  });
+  const starts = new Map(answer.policies[0]?.jobs.map(({ job, p50Ms }) => [job, p50Ms]));
+  return jobs.map((job) => {
+    const startedAtMs = starts.get(job.job) ?? job.notBeforeMs ?? job.beginAtMs;
+    // One that was requeued has started before.
+    const { startedAtMs: _, ...waiting } = job;
+    return startedAtMs === undefined ? waiting : { ...waiting, startedAtMs };
+  });
 }
 
 async function chosenJobs(

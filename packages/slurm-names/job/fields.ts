@@ -117,6 +117,7 @@ const ROWS: readonly Row[] = [
   row("R ReasonList NODELIST(REASON)", "", (job) => (isWaiting(job) ? `(${reasonText(job)})` : nodes(job))),
   row("", "ReqNodes:8", () => "1"),
   row("- tres-alloc TRES_ALLOC", "ReqTRES:10", tresText, NONE),
+  row("Y SchedNodes SCHEDNODES", "", () => "(null)"),
   row("S StartTime START_TIME", "", ({ startedAtMs }) => timeText(startedAtMs, "N/A")),
   row("", "Start:19", ({ startedAtMs }) => timeText(startedAtMs)),
   row("T State STATE", "", slurmState),

@@ -1,6 +1,6 @@
 /** Finds the numbers of users. */
 import { userInfo } from "node:os";
-import { readPasswd } from "@tutti/host/passwd.ts";
+import { groupNameOf, readPasswd } from "@tutti/host/passwd.ts";
 
 let users: ReadonlyMap<string, number> | undefined;
 
@@ -8,6 +8,12 @@ let users: ReadonlyMap<string, number> | undefined;
 export function uidOf(name: string): number | undefined {
   users ??= readUsers();
   return users.get(name);
+}
+
+/** The name of a user's own group in this machine's list, or its number; undefined for unknown users. */
+export function groupOf(name: string): string | undefined {
+  const gid = readPasswd().find(({ user }) => user === name)?.gid;
+  return gid === undefined ? undefined : groupNameOf(gid);
 }
 
 function readUsers(): ReadonlyMap<string, number> {
