@@ -185,3 +185,70 @@ describe("a terminal", () => {
     expect(step.stderr).toContain("srun: error: Not using a pseudo-terminal, disregarding --pty option\n");
   });
 });
+
+test("srun --multi-prog and -W do what Slurm 22.05.8 did with the same files", async () => {
+  const files: Readonly<Record<string, string>> = {
+    "all.conf": "# comment\n0 echo zero %t %o\n1-2 echo rest %t '%o  x'\n* echo star %t %o\n",
+    "list.conf": "0-1,3 echo x%t=%o \\\n  more\n2 /bin/false\n",
+    "gap.conf": "0 echo a\n2 echo b\n",
+    "twice.conf": "0 echo a\n0-1 echo b\n",
+    "high.conf": "0,5 echo x\n",
+    "missing-program.conf": "0 nosuch\n1 echo b\n",
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(site.folder, name), text);
+  const lines = `#SBATCH -n 2 -O -o multi.out
+step() { echo "== $1"; shift; "$@" 2>&1 | sort; echo "code \${PIPESTATUS[0]}"; }
+step all srun -O -n 4 -l --multi-prog all.conf more
+step list srun -O -n 4 -l --multi-prog list.conf
+step gap srun -O -n 3 --multi-prog gap.conf
+step twice srun --multi-prog twice.conf
+step high srun --multi-prog high.conf
+step missing srun --multi-prog missing.conf
+step program srun -l --multi-prog missing-program.conf
+step wait srun -W 1 sh -c '[ $SLURM_PROCID = 0 ] || exec sleep 600'
+step relative srun -r 1 true`;
+  await site.batch(lines);
+  const steps = site
+    .read("multi.out")
+    .split(/^== /m)
+    .slice(1)
+    .map((text) => text.trimEnd().split("\n"))
+    .map(([name, ...rest]) => [name, rest] as const);
+  expect(Object.fromEntries(steps)).toEqual({
+    all: ["0: zero 0 0 more", "1: rest 1 %o  x more", "2: rest 2 %o  x more", "3: star 3 3 more", "code 0"],
+    list: [
+      "0: x0=0 more",
+      "1: x1=1 more",
+      "3: x3=2 more",
+      `srun: error: ${node}: task 2: Exited with exit code 1`,
+      "code 1",
+    ],
+    gap: ["srun: error: Configuration file gap.conf invalid, no record for task id 1", "code 1"],
+    twice: [
+      "srun: error: Duplicate record for task 0",
+      "srun: error: Line 2 of configuration file twice.conf invalid",
+      "code 1",
+    ],
+    high: [
+      "srun: error: Invalid task id, 5 >= ntasks",
+      "srun: error: Line 1 of configuration file high.conf invalid",
+      "code 1",
+    ],
+    missing: ["srun: error: Could not open multi_prog config file missing.conf", "code 1"],
+    program: [
+      "1: b",
+      "slurmstepd: error: execve(): nosuch: No such file or directory",
+      `srun: error: ${node}: task 0: Exited with exit code 2`,
+      "code 2",
+    ],
+    wait: [`srun: First task exited 1s ago`, `srun: error: ${node}: task 1: Killed`, "code 137"],
+    relative: [
+      "srun: error: --relative and --nodes option incompatible with count of allocated nodes (1+1>1)",
+      "code 1",
+    ],
+  });
+  expect(await site.shell("srun -n 2 -l --multi-prog missing-program.conf | sort")).toMatchObject({
+    stdout: "1: b\n",
+    stderr: expect.stringContaining("task 0: Exited with exit code 2"),
+  });
+});

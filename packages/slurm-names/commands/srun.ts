@@ -15,7 +15,7 @@ import { runRanks } from "../ranks/step.ts";
 
 /** Options that ask for a kind of placement or of output that every step has here. */
 const USUAL: ReadonlySet<string> = new Set(
-  "unbuffered exclusive overlap exact job-name jobid verbose quiet cpu-bind mem-bind distribution hint whole kill-on-bad-exit ntasks cpus-per-task ntasks-per-node overcommit label output error input open-mode pty chdir mpi export mem mem-per-cpu".split(
+  "unbuffered exclusive overlap exact job-name jobid verbose quiet cpu-bind mem-bind distribution hint whole kill-on-bad-exit ntasks cpus-per-task ntasks-per-node overcommit label output error input open-mode pty chdir mpi export mem mem-per-cpu multi-prog relative wait".split(
     " ",
   ),
 );
@@ -24,7 +24,8 @@ export const srun: Command = {
   options: `${COMMON_OPTIONS} accel-bind= bcast? bcast-exclude= compress? cpu-bind= disable-status,X epilog= error,e= exact export= het-group= immediate,I? input,i= interactive jobid= kill-on-bad-exit,K? label,l mpi= msg-timeout= multi-prog no-allocate,Z open-mode= output,o= overlap? pack-group= preserve-env,E prolog= propagate? pty quit-on-interrupt relative,r= resv-ports? send-libs? slurmd-debug= task-epilog= task-prolog= test-only threads,T= unbuffered,u wait,W= whole x11?`,
   stopsAtWord: true,
   unknownCode: 255,
-  usage: "srun [-n TASKS] [-c CPUS] [-l] [-o FILE] [-e FILE] [OPTIONS OF sbatch] COMMAND [ARGUMENTS]",
+  usage:
+    "srun [-n TASKS] [-c CPUS] [-l] [-o FILE] [-e FILE] [-K] [-W SECONDS] [OPTIONS OF sbatch] COMMAND [ARGUMENTS]; srun --multi-prog FILE",
   async run({ given, words: command }) {
     const options = merged(given);
     const type = mpiType(options, process.env);
@@ -34,11 +35,13 @@ export const srun: Command = {
     }
     const launcher = launcherFor(type, process.env);
     if (command.length === 0) throw new BareError("srun: fatal: No command given to execute.");
-    for (const name of ["multi-prog", "no-allocate", "bcast", "x11", "het-group", "pack-group", "relative"])
+    for (const name of ["no-allocate", "bcast", "x11", "het-group", "pack-group"])
       if (options.has(name)) throw new SlurmError(`--${name} is not supported by Tutti`);
     // A launcher of MPI would separate programs there, too.
     if (command.includes(":"))
       throw new SlurmError("several programs, separated by :, are not supported by Tutti");
+    if (options.has("multi-prog") && launcher !== undefined)
+      throw new SlurmError("--multi-prog is not supported by Tutti together with --mpi");
     if (options.has("pty") && launcher !== undefined)
       throw new SlurmError("--pty is not supported by Tutti together with --mpi");
     const { SLURM_JOB_ID, TUTTI_JOB_ID } = process.env;
@@ -72,7 +75,10 @@ function withTerminal(options: Given): Given {
   return new Map([...options].filter(([name]) => name !== "pty"));
 }
 
-const OF_THE_STEP = "error input kill-on-bad-exit label mpi open-mode output overcommit pty".split(" ");
+const OF_THE_STEP =
+  "error input kill-on-bad-exit label mpi multi-prog open-mode output overcommit pty relative wait".split(
+    " ",
+  );
 
 /** Options that the job is submitted with; the others are those of the step in it. */
 function forJob(options: Given): Given {

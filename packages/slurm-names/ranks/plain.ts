@@ -4,11 +4,12 @@ import { type RankPlan, rankVariables } from "./plan.ts";
 import { endByCode, endBySignal, endOfMissing, type RankEnd, type StartedRanks } from "./started.ts";
 
 export function startPlain(plan: RankPlan): StartedRanks {
-  const { ranks, command, cwd, outputs } = plan;
+  const { ranks, cwd, outputs, waitS } = plan;
   const children: ChildProcess[] = [];
   const ends: Promise<RankEnd>[] = [];
   for (let rank = 0; rank < ranks; rank++) {
     const stdio = outputs.stdioOf(rank);
+    const command = plan.programs?.[rank] ?? plan.command;
     const child = spawn(command[0], command.slice(1), {
       stdio: [inputOf(plan, rank), stdio.out, stdio.err],
       env: { ...plan.env, ...rankVariables(rank, plan.step) },
@@ -22,6 +23,15 @@ export function startPlain(plan: RankPlan): StartedRanks {
   };
   if (plan.killOnFailure) {
     for (const end of ends) end.then(({ code }) => code !== 0 && signal("SIGTERM"));
+  }
+  if (waitS !== undefined) {
+    Promise.race(ends).then(() => {
+      const timer = setTimeout(() => {
+        process.stderr.write(`srun: First task exited ${waitS}s ago\n`);
+        signal("SIGKILL");
+      }, 1000 * waitS);
+      Promise.all(ends).then(() => clearTimeout(timer));
+    });
   }
   return {
     streams: children,

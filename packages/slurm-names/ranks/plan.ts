@@ -8,6 +8,8 @@ export interface RankPlan {
   /** CPUs of the job on this machine. */
   readonly cpus: number;
   readonly command: readonly string[];
+  /** Instead of the command, what each rank runs. */
+  readonly programs: readonly (readonly string[])[] | undefined;
   readonly cwd: string | undefined;
   /** Of all ranks. */
   readonly env: NodeJS.ProcessEnv;
@@ -16,6 +18,8 @@ export interface RankPlan {
   readonly isInTerminal: boolean;
   /** When one rank fails, the others are ended. */
   readonly killOnFailure: boolean;
+  /** How long the others may run when the first rank has ended; undefined: as long as they like. */
+  readonly waitS: number | undefined;
   /** Of this step, for pipes and the like; undefined: it has none. */
   readonly folder: string | undefined;
 }

@@ -13,6 +13,7 @@ import type { Launcher } from "./mpi.ts";
 import { RankOutputs } from "./outputs.ts";
 import { startPlain } from "./plain.ts";
 import type { RankPlan } from "./plan.ts";
+import { programsIn } from "./programs.ts";
 import type { RankEnd, RankStreams } from "./started.ts";
 
 interface Shape {
@@ -46,6 +47,8 @@ export async function runRanks(
     step,
     cpus: shape.cpus,
     command,
+    programs: options.has("multi-prog") ? programsIn(command[0], shape.ranks, command.slice(1)) : undefined,
+    waitS: Number(options.get("wait")?.value ?? env.SLURM_WAIT) || undefined,
     cwd: options.get("chdir")?.value,
     env: stepEnvironment(env, shape, node),
     outputs,
@@ -77,6 +80,11 @@ function shapeOf(options: Given, env: NodeJS.ProcessEnv, job: string): Shape {
       `Unable to create step for job ${job}: it has several nodes, where Tutti starts tasks with tutti submit --tasks-run each, or with mpirun`,
     );
   const nodes = Number(/^\d+/.exec(options.get("nodes")?.value ?? "1")?.[0] ?? 1);
+  const relative = Number(options.get("relative")?.value ?? 0);
+  if (relative > 0)
+    throw new SlurmError(
+      `--relative and --nodes option incompatible with count of allocated nodes (${relative}+${nodes}>1)`,
+    );
   const perNode = count("ntasks-per-node");
   const threads = count("cpus-per-task") ?? (Number(env.SLURM_CPUS_PER_TASK) || undefined);
   const ranks =
