@@ -41,6 +41,7 @@ export async function bundleClients(options: BuildOptions): Promise<Readonly<Rec
       outExtension: { ".js": ".cjs" },
       format: "cjs",
       metafile: true,
+      minifySyntax: true,
       define: { ...options.define, "import.meta.url": "importMetaUrl" },
       banner: {
         js: 'const importMetaUrl=process.getBuiltinModule("node:url").pathToFileURL(__filename).href;',
