@@ -50,8 +50,11 @@ export interface SlurmWish {
   /** Whether it has the files and the restarts of a batch job; otherwise, its submitter sees it run. */
   readonly isBatch: boolean;
   readonly voice: SlurmVoice;
-  /** Folder of Slurm's commands. Undefined: jobs find those of the machine on which they run. */
-  readonly names: (() => string | undefined) | undefined;
+  /**
+   * Folder of Slurm's commands for the job. Undefined: it finds those of its node.
+   * @param isElsewhere its node is not this machine, so a real Slurm may be there
+   */
+  readonly names: (isElsewhere: boolean) => string | undefined;
 }
 
 /** Options that are not the job's, or that are dealt with here. */
@@ -112,7 +115,8 @@ export async function settled(
   { given, isBatch, voice, names }: SlurmWish,
   read: (words: readonly string[]) => Pick<Partial<SubmitJob>, "after" | "singleton">,
 ): Promise<SubmitJob> {
-  await refuseUnavailable(client, given, voice);
+  const status = await client.ask<StatusAnswer>("/v1/status");
+  await refuseUnavailable(client, status, given, voice);
   const partitions = job.queue === undefined ? given.get("partition") : undefined;
   const queue = partitions && (await queueFor(client, partitions, voice));
   const dependency = job.after || job.singleton ? undefined : await dependencyOf(client, given, voice);
@@ -123,7 +127,7 @@ export async function settled(
     ...(queue !== undefined && { queue }),
     ...(after !== undefined && { after }),
     ...(singleton !== undefined && { singleton }),
-    env: environmentOf(job, given, dependency?.value, names?.()),
+    env: environmentOf(job, given, dependency?.value, names(status.nodes !== undefined)),
   };
 }
 
@@ -141,30 +145,28 @@ function batchFields({ array, values, stdout }: SubmitJob, given: Given): Partia
 }
 
 /** Refuses what asks for something that is not there. */
-async function refuseUnavailable(client: Client, given: Given, voice: SlurmVoice): Promise<void> {
+async function refuseUnavailable(
+  client: Client,
+  { features = [], nodes: others }: StatusAnswer,
+  given: Given,
+  voice: SlurmVoice,
+): Promise<void> {
   const refuse = (name: string, slurm: string, why: string): never => {
     throw voice.unavailable(given.get(name)!, slurm, why);
   };
   const value = (name: string) => given.get(name)?.value;
-  const nodes = [nodeName(), hostname(), "localhost"];
+  const nodes = others?.map(({ node }) => node) ?? [nodeName(), hostname(), "localhost"];
   const isHere = (node: string) => nodes.includes(node);
-  const here = `the only node is ${nodeName()}`;
+  const here = others === undefined ? `the only node is ${nodeName()}` : `the nodes are ${nodes.join(", ")}`;
   const constraint = value("constraint");
-  if (constraint !== undefined) {
-    const { features = [] } = await client.ask<StatusAnswer>("/v1/status");
-    if (!isMet(constraint, features))
-      refuse(
-        "constraint",
-        "Invalid feature specification",
-        `the nodes have ${features.length === 0 ? "no features" : `the features ${features.join(", ")}`}; the administrator names them in the setting features`,
-      );
-  }
-  if (
-    value("nodelist")
-      ?.split(",")
-      .some((node) => !isHere(node))
-  )
-    refuse("nodelist", "Invalid node name specified", `${here}, expected its name`);
+  if (constraint !== undefined && !isMet(constraint, features))
+    refuse(
+      "constraint",
+      "Invalid feature specification",
+      `the nodes have ${features.length === 0 ? "no features" : `the features ${features.join(", ")}`}; the administrator names them in the setting features`,
+    );
+  const wanted = value("nodelist")?.split(",") ?? [];
+  if (!wanted.every(isHere)) refuse("nodelist", "Invalid node name specified", `${here}, expected its name`);
   if (value("exclude")?.split(",").some(isHere))
     refuse("exclude", "Requested node configuration is not available", here);
   const reservation = value("reservation");
@@ -265,7 +267,7 @@ export function forgetOuterJob(env: NodeJS.ProcessEnv): void {
 /**
  * The job's environment with those of Slurm's variables that are known at the submit.
  * @param dependency with Tutti's numbers
- * @param names the folder of Slurm's commands
+ * @param names the folder of Slurm's commands; undefined: the job finds those of its node
  */
 function environmentOf(
   { env, memoryBytes, array, tasks = 1 }: SubmitJob,
@@ -274,7 +276,7 @@ function environmentOf(
   names: string | undefined,
 ): Record<string, string> {
   const submitted = { SLURM_SUBMIT_DIR: resolve("."), SLURM_SUBMIT_HOST: hostname() };
-  if (names === undefined) return { ...env, ...submitted };
+  if (names === undefined) return { ...withoutNames(env), ...submitted };
   const value = (name: string) => given.get(name)?.value;
   const isEmpty = Object.keys(env).length === 0;
   // With --export=NONE or names, Slurm still lets the job find programs and its home.
@@ -315,6 +317,18 @@ function environmentOf(
     ...(value("open-mode") !== undefined && { SLURM_OPEN_MODE: value("open-mode")![0] }),
     ...(dependency !== undefined && { SLURM_JOB_DEPENDENCY: dependency }),
     ...(typeof indices === "object" && arrayVariables(indices.indices)),
+  };
+}
+
+/** Without the commands that the submitter's shell has. */
+function withoutNames({ TUTTI_SLURM_NAMES: names, ...env }: Record<string, string>): Record<string, string> {
+  const { PATH } = env;
+  if (names === undefined || PATH === undefined) return env;
+  return {
+    ...env,
+    PATH: PATH.split(delimiter)
+      .filter((folder) => folder !== names)
+      .join(delimiter),
   };
 }
 

@@ -168,9 +168,7 @@ export class SlurmOptions {
         this.#takeFile(name, named(), text);
         return;
       case "export":
-        this.#environment = named().replace(/^(?:all|none|nil)\b/i, (word) =>
-          word.toLowerCase() === "all" ? "all" : "none",
-        );
+        this.#environment = ownExport(named());
         return;
       case "begin":
         if (beginTimeMs(value, Date.now()) === undefined) refuse(BEGIN);
@@ -279,6 +277,11 @@ export class SlurmOptions {
         `${text}: ignored; ${unknown} is not supported here, only %j, %A, %a, %x, %u and %N`,
       );
   }
+}
+
+/** The value of --export, as `--env` has it. */
+export function ownExport(value: string): string {
+  return value.replace(/^(?:all|none|nil)\b/i, (word) => (word.toLowerCase() === "all" ? "all" : "none"));
 }
 
 /** MiB of `2000`, `512M`, `4G`, `1T`, `2048K`, rounded up. */

@@ -12,7 +12,7 @@ import {
   OPTION_GROUPS,
   type OptionGroup,
 } from "@tutti/protocol/job-fields.ts";
-import type { HypotheticalJob, StatusAnswer, SubmitJob } from "@tutti/protocol/schema.ts";
+import type { HypotheticalJob, SubmitJob } from "@tutti/protocol/schema.ts";
 import { clockText } from "@tutti/words/times.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import { Command, CommanderError, Option } from "commander";
@@ -110,20 +110,19 @@ export async function submitJob(
 /** A script with `#SBATCH` lines is submitted as sbatch does it; `tutti run` shows its output. */
 function wishOf(verb: "submit" | "run", { given }: Parsed): SlurmWish {
   forgetOuterJob(process.env);
-  const names = () => process.env.TUTTI_SLURM_NAMES ?? ownNames();
+  const names = (isElsewhere: boolean) =>
+    isElsewhere ? undefined : (process.env.TUTTI_SLURM_NAMES ?? ownNames());
   const all = merged(given, optionsOfVariables(process.env));
   return { given: all, isBatch: verb === "submit", voice: SCRIPT_VOICE, names };
 }
 
 /**
- * The job as a scheduler gets it. Jobs on other nodes find the commands of Slurm that these have.
+ * The job as a scheduler gets it.
  * @throws UsageError for what is not there
  */
 export async function settledJob(client: Client, { slurm, ...job }: AskedJob): Promise<SubmitJob> {
   if (slurm === undefined) return job;
-  const { nodes } = await client.ask<StatusAnswer>("/v1/status");
-  const wish = nodes === undefined ? slurm : { ...slurm, names: undefined };
-  return settled(client, job, wish, (words) => parseOptions(words, (problem) => new UsageError(problem)));
+  return settled(client, job, slurm, (words) => parseOptions(words, (problem) => new UsageError(problem)));
 }
 
 /**

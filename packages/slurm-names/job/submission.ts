@@ -66,8 +66,11 @@ export async function jobOf(
     command: [...program.command],
     script: program.script,
   };
-  const names = () => process.env.TUTTI_SLURM_NAMES ?? "";
-  const whole = await settled(client, job, { given, isBatch: command === "sbatch", voice, names }, read);
+  const isBatch = command === "sbatch";
+  // Jobs of srun and salloc begin with one of these commands.
+  const names = (isElsewhere: boolean) =>
+    isElsewhere && isBatch ? undefined : process.env.TUTTI_SLURM_NAMES;
+  const whole = await settled(client, job, { given, isBatch, voice, names }, read);
   // What is refused has no remarks.
   for (const remark of remarks) process.stderr.write(`${command}: ${remark}\n`);
   return whole;

@@ -12,7 +12,7 @@ import { PassThrough } from "node:stream";
 import { keepingShell } from "@tutti/host/shell.ts";
 import { SlurmError } from "../errors.ts";
 import type { Launcher } from "./mpi.ts";
-import { type RankPlan, rankVariables } from "./plan.ts";
+import { gpuVariables, type RankPlan, rankVariables } from "./plan.ts";
 import {
   endByCode,
   endBySignal,
@@ -33,12 +33,13 @@ const SIGNALS = new Map(
  * codes, so it lets the other ranks go on. The shell itself would also write which signal ended the
  * rank; srun does.
  */
-const script = (rank: string, step: number) => `trap : HUP INT TERM USR1 USR2
+const script = (rank: string, plan: RankPlan) => `trap : HUP INT TERM USR1 USR2
 at=$1 tells=$2 rank=$${rank}
 shift 2
-export ${Object.entries(rankVariables("$rank", step))
+export ${Object.entries(rankVariables("$rank", plan.step))
   .map(([name, value]) => `${name}="${value}"`)
   .join(" ")}
+${gpuLines(plan)}
 echo "$$" > "$at/pid.$rank"
 exec < "$at/in.$rank"
 [ ! -e "$at/out.$rank" ] || exec >> "$at/out.$rank"
@@ -48,6 +49,16 @@ exec 3>&2 2> /dev/null
 code=$?
 echo "$code" > "$at/code.$rank"
 [ -z "$tells" ] || exit "$code"`;
+
+function gpuLines(plan: RankPlan): string {
+  const { gpusEach: each } = plan;
+  return gpuVariables(plan)
+    .map(
+      (name) =>
+        `export ${name}=$(echo "$${name}" | cut -d, -f$((rank * ${each} + 1))-$((rank * ${each} + ${each})))`,
+    )
+    .join("\n");
+}
 
 /** @throws SlurmError */
 export function startLaunched(plan: RankPlan, launcher: Launcher): StartedRanks {
@@ -66,7 +77,7 @@ export function startLaunched(plan: RankPlan, launcher: Launcher): StartedRanks 
     launcher.program,
     [
       ...kind.words(ranks, ranks > cpus),
-      ...[...keepingShell(), "-c", script(kind.rank, plan.step)],
+      ...[...keepingShell(), "-c", script(kind.rank, plan)],
       ...["srun", folder, plan.killOnFailure ? "1" : "", program, ...command.slice(1)],
     ],
     {

@@ -1,6 +1,6 @@
 /** Starts the ranks of a program that needs no launcher: n copies of a command. */
 import { type ChildProcess, type IOType, spawn } from "node:child_process";
-import { type RankPlan, rankVariables } from "./plan.ts";
+import { gpuVariables, type RankPlan, rankVariables } from "./plan.ts";
 import { endByCode, endBySignal, endOfMissing, type RankEnd, type StartedRanks } from "./started.ts";
 
 export function startPlain(plan: RankPlan): StartedRanks {
@@ -12,7 +12,7 @@ export function startPlain(plan: RankPlan): StartedRanks {
     const command = plan.programs?.[rank] ?? plan.command;
     const child = spawn(command[0], command.slice(1), {
       stdio: [inputOf(plan, rank), stdio.out, stdio.err],
-      env: { ...plan.env, ...rankVariables(rank, plan.step) },
+      env: { ...plan.env, ...gpusOf(plan, rank), ...rankVariables(rank, plan.step) },
       cwd,
     });
     children.push(child);
@@ -39,6 +39,17 @@ export function startPlain(plan: RankPlan): StartedRanks {
     code: (all) => Math.max(...all.map(({ code }) => code)),
     signal,
   };
+}
+
+/** The next ones of the job's list for each rank. */
+function gpusOf(plan: RankPlan, rank: number): NodeJS.ProcessEnv {
+  const { env, gpusEach = 0 } = plan;
+  return Object.fromEntries(
+    gpuVariables(plan).map((name) => {
+      const units = (env[name] ?? "").split(",");
+      return [name, units.slice(rank * gpusEach, (rank + 1) * gpusEach).join(",")];
+    }),
+  );
 }
 
 function inputOf({ ranks, isInTerminal }: RankPlan, rank: number): IOType {

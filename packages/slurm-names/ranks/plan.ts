@@ -1,4 +1,5 @@
 /** What srun is to start. */
+import { GPU_VARIABLES } from "@tutti/protocol/resources.ts";
 import type { RankOutputs } from "./outputs.ts";
 
 export interface RankPlan {
@@ -18,10 +19,17 @@ export interface RankPlan {
   readonly isInTerminal: boolean;
   /** When one rank fails, the others are ended. */
   readonly killOnFailure: boolean;
+  /** How many of the job's GPUs each rank sees, its own; undefined: all. */
+  readonly gpusEach: number | undefined;
   /** How long the others may run when the first rank has ended; undefined: as long as they like. */
   readonly waitS: number | undefined;
   /** Of this step, for pipes and the like; undefined: it has none. */
   readonly folder: string | undefined;
+}
+
+/** Variables with the job's GPUs if each rank gets some of them. */
+export function gpuVariables({ gpusEach, env }: RankPlan): readonly string[] {
+  return gpusEach === undefined ? [] : GPU_VARIABLES.filter((name) => env[name]);
 }
 
 /**

@@ -4,7 +4,9 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { chooseEnvironment } from "@tutti/cli/options/job-values.ts";
 import type { Given } from "@tutti/cli/options/slurm-given.ts";
+import { ownExport } from "@tutti/cli/options/slurm-options.ts";
 import { nodeName } from "@tutti/cli/options/slurm-site.ts";
 import { rangesOf, rangesText } from "@tutti/kernel/core/number-ranges.ts";
 import { SlurmError } from "../errors.ts";
@@ -50,7 +52,8 @@ export async function runRanks(
     programs: options.has("multi-prog") ? programsIn(command[0], shape.ranks, command.slice(1)) : undefined,
     waitS: Number(options.get("wait")?.value ?? env.SLURM_WAIT) || undefined,
     cwd: options.get("chdir")?.value,
-    env: stepEnvironment(env, shape, node),
+    env: stepEnvironment(exportedOf(options, env), shape, node),
+    gpusEach: count("gpus-per-task", options) ?? (Number(env.SLURM_GPUS_PER_TASK) || undefined),
     outputs,
     isInTerminal: options.has("pty"),
     killOnFailure: options.has("kill-on-bad-exit") && options.get("kill-on-bad-exit")?.value !== "0",
@@ -67,14 +70,16 @@ export async function runRanks(
   return started.code(ends);
 }
 
+/** @throws SlurmError */
+function count(name: string, options: Given): number | undefined {
+  const value = options.get(name)?.value;
+  if (value === undefined) return undefined;
+  if (NUMBER.test(value)) return Number(value);
+  throw new SlurmError(`Invalid numeric value "${value}" for --${name}.`);
+}
+
 /** How many ranks, and how many CPUs each. @throws SlurmError if the job has too few CPUs */
 function shapeOf(options: Given, env: NodeJS.ProcessEnv, job: string): Shape {
-  const count = (name: string): number | undefined => {
-    const value = options.get(name)?.value;
-    if (value === undefined) return undefined;
-    if (NUMBER.test(value)) return Number(value);
-    throw new SlurmError(`Invalid numeric value "${value}" for --${name}.`);
-  };
   if (Number(env.SLURM_NNODES ?? 1) > 1)
     throw new SlurmError(
       `Unable to create step for job ${job}: it has several nodes, where Tutti starts tasks with tutti submit --tasks-run each, or with mpirun`,
@@ -85,10 +90,10 @@ function shapeOf(options: Given, env: NodeJS.ProcessEnv, job: string): Shape {
     throw new SlurmError(
       `--relative and --nodes option incompatible with count of allocated nodes (${relative}+${nodes}>1)`,
     );
-  const perNode = count("ntasks-per-node");
-  const threads = count("cpus-per-task") ?? (Number(env.SLURM_CPUS_PER_TASK) || undefined);
+  const perNode = count("ntasks-per-node", options);
+  const threads = count("cpus-per-task", options) ?? (Number(env.SLURM_CPUS_PER_TASK) || undefined);
   const ranks =
-    count("ntasks") ??
+    count("ntasks", options) ??
     (perNode === undefined ? undefined : perNode * nodes) ??
     (Number(env.SLURM_NTASKS) || nodes);
   const cpus = Number(env.SLURM_CPUS_ON_NODE ?? 1);
@@ -112,6 +117,13 @@ function nextStep(hostFile: string | undefined): {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") return { step: 0, folder: undefined };
     }
   }
+}
+
+/** What --export, or that of sbatch, lets ranks have; always the variables of the job. */
+function exportedOf(options: Given, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const value = options.get("export")?.value ?? env.SLURM_EXPORT_ENV;
+  if (value === undefined) return env;
+  return { ...chooseEnvironment("SLURM*,TUTTI*", env), ...chooseEnvironment(ownExport(value), env) };
 }
 
 function stepEnvironment(
