@@ -275,32 +275,17 @@ function environmentOf(
   dependency: string | undefined,
   names: string | undefined,
 ): Record<string, string> {
-  const submitted = { SLURM_SUBMIT_DIR: resolve("."), SLURM_SUBMIT_HOST: hostname() };
-  if (names === undefined) return { ...withoutNames(env), ...submitted };
   const value = (name: string) => given.get(name)?.value;
-  const isEmpty = Object.keys(env).length === 0;
-  // With --export=NONE or names, Slurm still lets the job find programs and its home.
-  const usual = chooseEnvironment("HOME,LOGNAME,PATH,SHELL,TUTTI_SOCKET,USER", process.env);
-  const own: Record<string, string> = isEmpty || env.PATH === undefined ? { ...usual, ...env } : { ...env };
-  const path = (own.PATH ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
-  const mebibytes = memoryBytes === undefined ? undefined : String(Math.ceil(memoryBytes / 2 ** 20));
-  const perCpu = value("mem-per-cpu");
-  const indices = array === undefined ? undefined : parseArray(array);
-  const asWritten = Object.entries({
-    SLURM_GPUS: "gpus",
-    SLURM_GPUS_PER_NODE: "gpus-per-node",
-    SLURM_GPUS_PER_TASK: "gpus-per-task",
-    SLURM_EXPORT_ENV: "export",
-    SLURM_MEM_PER_GPU: "mem-per-gpu",
-    SLURM_NTASKS_PER_NODE: "ntasks-per-node",
-  }).flatMap(([variable, name]) => (given.has(name) ? [[variable, value(name) ?? ""]] : []));
   const counts = ["ntasks", "ntasks-per-node", "gpus-per-task"];
   const isCounted = counts.some((name) => given.has(name)) || Number.parseInt(value("nodes") ?? "1", 10) > 1;
-  return {
-    ...own,
-    PATH: path.includes(names) ? path.join(delimiter) : [names, ...path].join(delimiter),
-    TUTTI_SLURM_NAMES: names,
-    ...submitted,
+  const asWritten = (options: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(options).flatMap(([variable, name]) =>
+        given.has(name) ? [[variable, value(name) ?? ""]] : [],
+      ),
+    );
+  const indices = array === undefined ? undefined : parseArray(array);
+  const everywhere = {
     SLURM_CLUSTER_NAME: CLUSTER,
     SLURM_GTIDS: "0",
     SLURM_JOB_ACCOUNT: value("account") ?? ACCOUNT,
@@ -309,14 +294,37 @@ function environmentOf(
     SLURM_NODEID: "0",
     SLURM_PRIO_PROCESS: "0",
     SLURM_PROCID: "0",
-    ...(mebibytes !== undefined && perCpu === undefined && { SLURM_MEM_PER_NODE: mebibytes }),
-    ...(perCpu !== undefined && { SLURM_MEM_PER_CPU: perCpu.replace(/[mM]B?$/, "") }),
-    ...Object.fromEntries(asWritten),
+    SLURM_SUBMIT_DIR: resolve("."),
+    SLURM_SUBMIT_HOST: hostname(),
+    ...asWritten({ SLURM_EXPORT_ENV: "export", SLURM_NTASKS_PER_NODE: "ntasks-per-node" }),
     // The scheduler sets their values if they are there: as in Slurm, only if tasks were asked for.
     ...(isCounted && { SLURM_NPROCS: String(tasks), SLURM_NTASKS: String(tasks) }),
     ...(value("open-mode") !== undefined && { SLURM_OPEN_MODE: value("open-mode")![0] }),
     ...(dependency !== undefined && { SLURM_JOB_DEPENDENCY: dependency }),
     ...(typeof indices === "object" && arrayVariables(indices.indices)),
+  };
+  // The srun of a cluster would take those of memory and GPUs for what a step asks of its pilot.
+  if (names === undefined) return { ...withoutNames(env), ...everywhere };
+  const isEmpty = Object.keys(env).length === 0;
+  // With --export=NONE or names, Slurm still lets the job find programs and its home.
+  const usual = chooseEnvironment("HOME,LOGNAME,PATH,SHELL,TUTTI_SOCKET,USER", process.env);
+  const own: Record<string, string> = isEmpty || env.PATH === undefined ? { ...usual, ...env } : { ...env };
+  const path = (own.PATH ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
+  const mebibytes = memoryBytes === undefined ? undefined : String(Math.ceil(memoryBytes / 2 ** 20));
+  const perCpu = value("mem-per-cpu");
+  return {
+    ...own,
+    PATH: path.includes(names) ? path.join(delimiter) : [names, ...path].join(delimiter),
+    TUTTI_SLURM_NAMES: names,
+    ...everywhere,
+    ...(mebibytes !== undefined && perCpu === undefined && { SLURM_MEM_PER_NODE: mebibytes }),
+    ...(perCpu !== undefined && { SLURM_MEM_PER_CPU: perCpu.replace(/[mM]B?$/, "") }),
+    ...asWritten({
+      SLURM_GPUS: "gpus",
+      SLURM_GPUS_PER_NODE: "gpus-per-node",
+      SLURM_GPUS_PER_TASK: "gpus-per-task",
+      SLURM_MEM_PER_GPU: "mem-per-gpu",
+    }),
   };
 }
 

@@ -232,7 +232,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       }
       this.lookAtMs = this.#nextLookMs(nowMs, isStill);
       if (isWarned) return "warned";
-    } else if (nowMs >= this.killAtMs) this.kill();
+    } else this.endStep(nowMs);
     return undefined;
   }
 

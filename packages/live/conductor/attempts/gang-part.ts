@@ -24,6 +24,8 @@ import { noteAsked } from "./shim.ts";
 export const LOOK_MS = 50;
 /** A look at a slot's beginning may come so early, because the conductor is awake then anyway. */
 const EARLY_MS = 25;
+/** A script that requeues itself still gets to what it does next, as under Slurm, which is slower. */
+const AFTER_REQUEUE_MS = 300;
 export const PIN_AGAIN_MS = 500;
 
 /** What all gangs of a conductor share. */
@@ -94,7 +96,8 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   /** Running time in earlier slots. */
   protected ranBeforeMs = 0;
   /** From then on it is killed. Infinite until it is noted why it ends. */
-  protected killAtMs = Number.POSITIVE_INFINITY;
+  #killAtMs = Number.POSITIVE_INFINITY;
+  #termAtMs = Number.POSITIVE_INFINITY;
 
   constructor(machine: Machine, spec: Spec) {
     this.machine = machine;
@@ -284,16 +287,28 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
     if (this.isOver) return;
     if (this.machine.containment.isOfCluster) for (const folder of this.folders) noteAsked(folder);
     if (this.killed) {
-      this.killAtMs = Number.NEGATIVE_INFINITY;
+      this.#killAtMs = Number.NEGATIVE_INFINITY;
       this.kill();
     } else if (isFirst) {
-      this.killAtMs = monotonicMs() + this.spec.graceMs;
+      const { graceMs } = this.spec;
+      const nowMs = monotonicMs();
+      this.#killAtMs = nowMs + graceMs;
       this.thaw();
       // During its grace time, it does not wait for other gangs.
       this.machine.shares.weigh(this.name, false);
+      this.#termAtMs = nowMs + (this.reason === "requeued" ? Math.min(AFTER_REQUEUE_MS, graceMs) : 0);
+      this.endStep(nowMs);
+    }
+  }
+
+  /** While it is stopping, does what is due. */
+  protected endStep(nowMs: number): void {
+    if (nowMs >= this.#termAtMs) {
+      this.#termAtMs = Number.POSITIVE_INFINITY;
       for (const pid of this.machine.containment.freezer.pids(this.name))
         if (!isKeeper(readStat(pid))) signal(pid, "SIGTERM");
     }
+    if (nowMs >= this.#killAtMs) this.kill();
   }
 
   /** The end is in the front end's store. */

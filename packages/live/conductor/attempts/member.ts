@@ -146,7 +146,7 @@ export class Member extends GangPart<MemberSpec> {
       if (this.phase === "launching" && this.onSinceMs !== undefined) return this.#begin(nowMs);
       if (this.phase === "running" && this.warn(nowMs)) return "warned";
       if (this.phase === "running") this.#keepLimit(nowMs);
-      else if (this.phase === "stopping" && nowMs >= this.killAtMs) this.kill();
+      else if (this.phase === "stopping") this.endStep(nowMs);
       return undefined;
     }
     return this.#finish() ? "ended" : undefined;

@@ -20,10 +20,12 @@ export function slurmVariables(
   const { SLURM_SUBMIT_DIR, TUTTI_SLURM_NAMES } = environment;
   const isByName = TUTTI_SLURM_NAMES !== undefined;
   if (SLURM_SUBMIT_DIR === undefined || (record.script === undefined && !isByName)) return {};
-  const { job, name, array, arrayIndex } = record;
+  const { job, name, queue, user, array, arrayIndex } = record;
   return {
     SLURM_JOB_ID: String(job),
     SLURM_JOB_NAME: name,
+    SLURM_JOB_PARTITION: queue,
+    SLURM_JOB_USER: user,
     ...sizeOf(record, environment),
     ...(array !== undefined && { SLURM_ARRAY_JOB_ID: String(array) }),
     ...(arrayIndex !== undefined && { SLURM_ARRAY_TASK_ID: String(arrayIndex) }),
@@ -43,7 +45,7 @@ function variablesOfNames(
   record: JobRecord,
   { uid, gid }: { readonly uid: number; readonly gid: number },
 ): Variables {
-  const { job, nodes, queue, user, attempt } = record;
+  const { job, nodes, attempt } = record;
   const names = isElsewhere(nodes) ? nodes.map(({ node }) => node) : [hostname().split(".")[0]];
   const tasks = nodeTasks(record).map((each) => each.tasks);
   const gpus = ofKind(record.units, "gpu");
@@ -52,9 +54,7 @@ function variablesOfNames(
     SLURM_JOBID: String(job),
     SLURM_JOB_GID: String(gid),
     SLURM_JOB_NODELIST: names.join(","),
-    SLURM_JOB_PARTITION: queue,
     SLURM_JOB_UID: String(uid),
-    SLURM_JOB_USER: user,
     SLURM_NODELIST: names.join(","),
     SLURM_TASKS_PER_NODE: countsText(tasks),
     ...(gpus !== undefined && { SLURM_JOB_GPUS: gpus.join(","), SLURM_GPUS_ON_NODE: String(gpus.length) }),
