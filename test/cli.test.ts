@@ -8,6 +8,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFile
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { EXIT_MEANINGS, ExitCode } from "@tutti/cli/errors.ts";
 import { OLDER_NAMES } from "@tutti/cli/registry.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHEATS, moduleOf } from "./cheats.ts";
@@ -62,6 +63,13 @@ describe("the command line here does what a process does", () => {
     expect(result.status).toBe(status);
     expect(await tuttiHere(folder, words)).toEqual(result);
   });
+});
+
+test("docs/cli.md has the table of exit codes", () => {
+  const rows = Object.entries(ExitCode).map(
+    ([name, code]) => `| ${code} | ${EXIT_MEANINGS[name as keyof typeof ExitCode].replace("|", "\\|")} |`,
+  );
+  expect(readFileSync(join(root, "docs/cli.md"), "utf8")).toContain(`\n${rows.join("\n")}\n\n`);
 });
 
 describe("help", () => {

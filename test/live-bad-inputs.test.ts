@@ -1,11 +1,13 @@
 /**
- * The answers to bad input: the command line, Slurm's names, and requests. The words
- * and codes of bad-inputs.txt were written down at revision 36ea8c3, whose clients checked all input with the
- * schemas themselves; now the scheduler alone checks most of it. Job 1 runs, 2 is held, 3 has ended.
+ * The answers to bad input: the command line, Slurm's names, and requests. The words and codes of
+ * bad-inputs.txt were written down once; those of tutti itself have one form. Job 1 runs, 2 is held, 3 has
+ * ended.
  */
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
+import { ExitCode } from "@tutti/cli/errors.ts";
 import { SOAK } from "@tutti/kernel/core/sizes-for-tests.ts";
+import { JOB_FIELDS } from "@tutti/protocol/job-fields.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tutti } from "./live-shell.ts";
 import { SlurmNames } from "./slurm-names.ts";
@@ -47,6 +49,35 @@ function ask(input: string): Promise<string> {
 }
 
 const inputOf = (row: string) => row.slice(0, row.indexOf(" => "));
+
+describe("the voice of tutti", () => {
+  const own = commands.filter((row) => / => \d+ tutti: /.test(row));
+  /** Names of the API that are no words of their own, such as retryOn. */
+  const apiNames = Object.keys(JOB_FIELDS).filter((name) => /[A-Z]/.test(name));
+  const codes = Object.values(ExitCode) as readonly number[];
+
+  test("is that of at least 150 bad inputs", () => {
+    expect(own.length).toBeGreaterThan(150);
+    // Slurm's names have Slurm's messages.
+    expect(commands.filter((row) => !own.includes(row) && !/^(?:echo true \| )?sbatch /.test(row))).toEqual(
+      [],
+    );
+  });
+
+  test.each(own)("%s", (row) => {
+    const [, input = "", code, words = ""] = /^(.*?) => (\d+) (.*)$/.exec(row)!;
+    const lines = words.split(" / ");
+    // What failed with its value, why, and what was expected or what to do.
+    expect(lines[0]).toMatch(/^tutti: Cannot [a-z]+ [^:]*.*: .+/);
+    expect(lines.length).toBeLessThanOrEqual(2);
+    expect(words).not.toMatch(/\w\.$|\berror:|^ +at |undefined|\[object|jobs\[/);
+    expect(codes).toContain(Number(code));
+    expect(Number(code)).not.toBe(ExitCode.bug);
+    // Files of jobs have the names of the API.
+    if (!input.includes("--from-json"))
+      for (const name of apiNames) expect(words).not.toMatch(new RegExp(`\\b${name}\\b`));
+  });
+});
 
 test("bad requests", async () => {
   expect(await Promise.all(requests.map((row) => ask(inputOf(row))))).toEqual(requests);

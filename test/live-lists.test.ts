@@ -175,7 +175,7 @@ test("the benchmark of long lists runs, and every verb shows all jobs", async ()
   const { phases } = await measureListing({ ended: 1100, held: 60, cancelled: 50, restS: 0 });
   const lines = Object.fromEntries(phases.map(({ name, lines: count }) => [name, count]));
   expect(lines).toMatchObject({
-    "history --last 1100": 1101,
+    "jobs --ended --last 1100": 1101,
     "export --format csv": 1161,
     // All have succeeded.
     "wait 1-1100": 0,

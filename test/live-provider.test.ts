@@ -126,7 +126,7 @@ describe("a batch system as a provider", () => {
     await end(one);
     const window = { name: "disk", untilMs: Date.now() + 1000 };
     expect(await frontEnd.service.reserve(ME, window)).toMatchObject({
-      message: "Cannot reserve here: the spool decides when jobs begin",
+      message: "Cannot add a window here: the spool decides when jobs begin",
     });
     expect(frontEnd.service.allocations()).toMatchObject({ refused: "wrong-state" });
     expect(await frontEnd.service.setPolicy(ME, "gang")).toMatchObject({ refused: "invalid" });

@@ -59,7 +59,7 @@ test.skipIf(!hasGroups)("CPU time and peak memory are counted, and said by every
 
 test("a wrong name or time has a message; where no job ended, it says so", async () => {
   expect(await tutti("usage", "--by", "colour")).toMatchObject({ status: 2 });
-  expect((await tutti("usage", "--since", "tomorrow")).stderr).toContain("Expected a time in the past");
+  expect((await tutti("usage", "--since", "tomorrow")).stderr).toContain("expected a time in the past");
   expect(await tutti("usage", "--until", "2000-01-01")).toMatchObject({
     status: 0,
     stdout: "No job ended in that time.\n",

@@ -68,7 +68,7 @@ test("a recording of a life on several nodes names them", async () => {
 test("only one life is written as a page", () => {
   expect(tutti(folder, ["lab", "torture", "--hours", "3", "--html", join(folder, "no.html")])).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining("cannot be used with option '--hours"),
+    stderr: expect.stringContaining("Cannot use --html with --hours"),
   });
 });
 

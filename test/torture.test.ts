@@ -113,10 +113,10 @@ describe("a short life", () => {
 });
 
 test.each([
-  [["--hours", "-1"], "Expected a number of hours, 0 or more."],
-  [["--only-jobs", "0-3"], "Expected numbers from 1, such as 3,7-9, or none."],
-  [["--only-faults", "", "--only-jobs", "1"], "Expected numbers from 1, such as 3,7-9, or none."],
-  [["--only-faults", "none", "--hours", "3"], "cannot be used with option '--hours <h>'"],
+  [["--hours", "-1"], "expected a number of hours, 0 or more"],
+  [["--only-jobs", "0-3"], "expected numbers from 1, such as 3,7-9, or none"],
+  [["--only-faults", "", "--only-jobs", "1"], "expected numbers from 1, such as 3,7-9, or none"],
+  [["--only-faults", "none", "--hours", "3"], "Cannot use --only-faults with --hours"],
 ])("%j is refused", (words, reason) => {
   const folder = makeFolder();
   try {

@@ -117,9 +117,9 @@ describe("tutti workload convert", () => {
   });
 
   test.each([
-    [["convert", "jobs.txt", "--to", "sacct"], 2, /--to <format>.*sacct.*batsim, swf/],
-    [["convert", "jobs.txt", "--estimates", "tsafri"], 2, /Expected exact, factor=N/],
-    [["convert", "jobs.txt", "--estimates", "factor=0"], 2, /Expected exact, factor=N/],
+    [["convert", "jobs.txt", "--to", "sacct"], 2, /--to "sacct": .*batsim, swf/],
+    [["convert", "jobs.txt", "--estimates", "tsafri"], 2, /expected exact, factor=N/],
+    [["convert", "jobs.txt", "--estimates", "factor=0"], 2, /expected exact, factor=N/],
     [
       ["convert", "downey:minRunS=7000:maxRunS=9000", "--estimates", "tsafrir=2h"],
       66,
@@ -128,8 +128,8 @@ describe("tutti workload convert", () => {
     [["convert", "jobs.txt", "--estimates", "tsafrir=1m"], 66, /expected whole seconds from 3600/],
     [["convert", "none.swf"], 66, /there is no such file/],
     [["scale", "jobs.txt"], 2, /expected either --factor or --load/],
-    [["scale", "jobs.txt", "--factor", "2", "--load", "1"], 2, /cannot be used with/],
-    [["scale", "jobs.txt", "--factor", "-1"], 2, /Expected a number above 0/],
+    [["scale", "jobs.txt", "--factor", "2", "--load", "1"], 2, /Cannot use --load with --factor/],
+    [["scale", "jobs.txt", "--factor", "-1"], 2, /expected a number above 0/],
     [["scale", "jobs.txt", "--load", "0.5"], 66, /size of the machine.*--processors/],
   ] as const)("%j is refused with exit code %d", async (words, status, message) => {
     const result = await tuttiHere(folder, ["workload", ...words]);

@@ -1,10 +1,11 @@
 /** The command line: finds the command, runs it, and turns every error into one line and an exit code. */
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { CheckFailed, ExitCode, explainError, UsageError, unknownName } from "./errors.ts";
 import { withoutOlderName } from "./older-names.ts";
 import { makeProgram } from "./program.ts";
 import { VERBS } from "./registry.ts";
 import { commandName } from "./text/text.ts";
+import { commandOf, usageText } from "./usage-text.ts";
 import { NeedsWholeProgram } from "./whole-program.ts";
 
 /** Commands of Slurm and of a shell that people type by habit, with the command to use here. */
@@ -33,7 +34,7 @@ const FOREIGN_VERBS: Readonly<Record<string, string>> = {
 };
 
 /** Commands that take the options of a job. */
-const TAKES_JOBS: ReadonlySet<string | undefined> = new Set(["submit", "run", "update"]);
+const TAKES_JOBS: ReadonlySet<string> = new Set(["submit", "run", "update"]);
 const ONLY_TASKS =
   "-n with the number of tasks, because the scheduler chooses the nodes; -c with the CPUs of a node gives each task a node";
 /** Options of Slurm for jobs that people type by habit, with what to use here. */
@@ -62,12 +63,12 @@ const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
 
 /** Options of other commands, with what they do there. */
 const OPTIONS_ELSEWHERE: Readonly<Record<string, string>> = {
-  "--pty": "tutti run --pty gives a job a terminal",
+  "--pty": "use tutti run --pty, which gives a job a terminal",
   "--pack": "tutti serve --pack is for all jobs",
 };
 
 /** The same for lists of jobs. */
-const LISTS_JOBS: ReadonlySet<string | undefined> = new Set(["jobs"]);
+const LISTS_JOBS: ReadonlySet<string> = new Set(["jobs"]);
 const COLUMNS = "--columns job,name,state";
 const FOREIGN_LIST_OPTIONS: Readonly<Record<string, string>> = {
   "--format": COLUMNS,
@@ -84,11 +85,21 @@ export async function runCommandLine(given: readonly string[]): Promise<void> {
   try {
     checkVerb(verb);
     const program = await makeProgram(verb);
-    await program.parseAsync(parameters, { from: "user" });
+    await program.parseAsync(parameters, { from: "user" }).catch((error: unknown) => {
+      throw error instanceof CommanderError ? ofCommander(error, program, parameters) : error;
+    });
   } catch (error) {
     if (error instanceof NeedsWholeProgram) throw error;
-    process.exitCode = report(error, verb, parameters);
+    process.exitCode = report(error);
   }
+}
+
+/** In the form of all other messages; unchanged if the command ended well, such as after `--help`. */
+function ofCommander(error: CommanderError, program: Command, parameters: readonly string[]): Error {
+  if (error.exitCode === 0) return error;
+  const command = commandOf(program, parameters);
+  const [, written = ""] = /unknown option '(.*?)'/.exec(error.message) ?? [];
+  return new UsageError(usageText(error, command, adviceFor(written, command.name(), parameters)));
 }
 
 /** `tutti help window add` is `tutti window add --help`. */
@@ -105,26 +116,19 @@ function checkVerb(verb: string | undefined): void {
   throw unknownName("command", verb, names);
 }
 
-function report(error: unknown, verb: string | undefined, parameters: readonly string[]): number {
-  if (error instanceof CommanderError) {
-    const [, written = ""] = /unknown option '(.*)'/.exec(error.message) ?? [];
-    const advice = adviceFor(written, verb, parameters);
-    if (advice !== undefined) process.stderr.write(`(${advice})\n`);
-    return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
-  }
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return ExitCode.ok;
   if (error instanceof CheckFailed) return ExitCode.failed;
   const { message, exitCode } = explainError(error);
   // The client that made this message does not know whether the program was called as `tutti` or `npx tutti`.
-  process.stderr.write(`tutti: ${message.replace("\n  next: tutti ", `\n  next: ${commandName()} `)}\n`);
+  process.stderr.write(
+    `tutti: ${message.replace("; start it with tutti ", `; start it with ${commandName()} `)}\n`,
+  );
   return exitCode;
 }
 
 /** What to do instead of an option that the command does not have. */
-function adviceFor(
-  written: string,
-  verb: string | undefined,
-  parameters: readonly string[],
-): string | undefined {
+function adviceFor(written: string, verb: string, parameters: readonly string[]): string | undefined {
   const [option = ""] = /^--?[\w-]+/.exec(written) ?? [];
   const ofVerb = TAKES_JOBS.has(verb) ? FOREIGN_OPTIONS : LISTS_JOBS.has(verb) ? FOREIGN_LIST_OPTIONS : {};
   if (ofVerb[option] !== undefined) return `instead of Slurm's ${option}, use ${ofVerb[option]}`;

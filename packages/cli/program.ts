@@ -24,9 +24,9 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
     })
     .helpCommand(false)
     .addHelpText("after", AFTER)
-    .showHelpAfterError("(tutti --help lists all commands)")
     .configureOutput({
-      outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")),
+      // command-line.ts says what is wrong, in the form of all other messages.
+      writeErr: () => {},
       writeOut: (text) => process.stdout.write(foldedToTerminal(text)),
     })
     .configureHelp({ minWidthToWrap: 24 })
@@ -37,8 +37,7 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
       .command(name)
       .description(summary)
       .helpGroup(`${group}:`)
-      .copyInheritedSettings(program)
-      .showHelpAfterError(`(tutti ${name} --help lists its options)`);
+      .copyInheritedSettings(program);
     if (verb === name || verb === "all") (await load()).configure(command, () => makeProgram("all"));
   }
   return program;

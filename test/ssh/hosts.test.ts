@@ -463,7 +463,7 @@ describeWithHosts("what cannot work", () => {
       readFileSync(join(state, "holder"), "utf8").endsWith(" starting\n"),
     );
     expect(await scheduler.shell(`TUTTI_STATE=${state} tutti status`)).toMatch(
-      /process \d+ is a scheduler that is still starting\n {2}next: try again in some seconds/,
+      /process \d+ is a scheduler that is still starting; try again in some seconds/,
     );
     await scheduler.up(1);
     expect(scheduler.output).toContain("tutti: still starting: it asks 2 nodes reached by ssh");

@@ -86,13 +86,13 @@ function onlyOption(what: "jobs" | "faults"): Option {
 function numbers(text: string): readonly NumberRange[] {
   const ranges = text === NO_NUMBERS ? [] : parseRanges(text);
   if (ranges !== undefined) return mergeRanges(ranges);
-  throw new InvalidArgumentError(`Expected numbers from 1, such as 3,7-9, or ${NO_NUMBERS}.`);
+  throw new InvalidArgumentError(`expected numbers from 1, such as 3,7-9, or ${NO_NUMBERS}`);
 }
 
 function hours(text: string): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
   if (value >= 0 && value < Number.POSITIVE_INFINITY) return value;
-  throw new InvalidArgumentError("Expected a number of hours, 0 or more.");
+  throw new InvalidArgumentError("expected a number of hours, 0 or more");
 }
 
 async function run(options: Options): Promise<void> {

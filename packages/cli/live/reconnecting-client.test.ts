@@ -50,7 +50,7 @@ test("gives up after the time limit and says what to type", async () => {
   await api.close();
   const error = await connection.retry((client) => client.job(1)).catch((one: unknown) => one);
   expect(error).toBeInstanceOf(NoDaemonError);
-  expect((error as Error).message).toMatch(/gone for 0 s\n {2}next: tutti serve, then tutti wait 1$/);
+  expect((error as Error).message).toMatch(/gone for 0 s; start it with tutti serve, then tutti wait 1$/);
 });
 
 test("does not wait for a scheduler that did not run at the start", async () => {

@@ -87,7 +87,7 @@ export class ReconnectingClient {
       isReported = true;
       if (performance.now() < untilMs) continue;
       throw new NoDaemonError(
-        `Cannot continue without the scheduler\n  why:  it has been gone for ${Math.round(giveUpMs / 1000)} s\n  next: tutti serve, then ${this.next}`,
+        `Cannot continue without the scheduler: it has been gone for ${Math.round(giveUpMs / 1000)} s; start it with tutti serve, then ${this.next}`,
         { cause: error },
       );
     }

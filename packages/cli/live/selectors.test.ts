@@ -129,6 +129,6 @@ describe("bytes()", () => {
       2 ** 40,
     ]);
     for (const text of ["", "5", "G", "-1G", "1X", "0G", "9999999T"])
-      expect(() => bytes(text), text).toThrow(/Expected a size/);
+      expect(() => bytes(text), text).toThrow(/expected a size/);
   });
 });

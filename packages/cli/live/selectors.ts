@@ -131,7 +131,7 @@ function nothingFoundText(
 }
 
 function parseOne(part: string, whole: string): Selector {
-  const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
+  const [, first, last = first] = /^0*([1-9]\d{0,14})(?:-(\d{1,15}))?$/.exec(part) ?? [];
   if (first !== undefined) {
     if (Number(last) >= Number(first)) return { kind: "numbers", first: Number(first), last: Number(last) };
     throw new UsageError(

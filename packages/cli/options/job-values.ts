@@ -5,8 +5,10 @@ import type { JobField, Kind } from "@tutti/protocol/job-fields.ts";
 import {
   MAX_BEGIN_AHEAD_MS,
   MAX_DEPENDENCIES,
+  MAX_HOOK_LENGTH,
   MAX_LIMIT_MS,
   MAX_NAME_LENGTH,
+  MAX_PATH_LENGTH,
 } from "@tutti/protocol/limits.ts";
 import {
   areMailAddresses,
@@ -47,6 +49,8 @@ const PARSERS: Readonly<Partial<Record<Kind, (row: JobField) => Parser>>> = {
   addresses: () => mailAddresses,
   events: () => newsEvents,
   signal: () => limitSignal,
+  path: (row) => words({ ...row, max: MAX_PATH_LENGTH }),
+  hook: (row) => words({ ...row, max: MAX_HOOK_LENGTH }),
   folder: () => (text) => resolve(text),
   environment: () => (text) => chooseEnvironment(text, process.env),
 };
@@ -68,12 +72,12 @@ export const limitSeconds = duration("above zero", MAX_LIMIT_MS / 1000);
 function beginTime(text: string): number {
   const nowMs = Date.now();
   const beginMs = beginTimeMs(text, nowMs);
-  if (beginMs === undefined) throw new InvalidArgumentError(`Expected ${BEGIN_EXPECTED}.`);
+  if (beginMs === undefined) throw new InvalidArgumentError(`expected ${BEGIN_EXPECTED}`);
   if (beginMs < nowMs - 60_000)
-    throw new InvalidArgumentError(`It was ${clockText(beginMs)}, expected a time in the future.`);
+    throw new InvalidArgumentError(`it was ${clockText(beginMs)}, expected a time in the future`);
   if (beginMs - nowMs <= MAX_BEGIN_AHEAD_MS) return beginMs;
   throw new InvalidArgumentError(
-    `It is ${clockText(beginMs)}, expected a time in the next ten years, such as ${BEGIN_EXPECTED}.`,
+    `it is ${clockText(beginMs)}, expected a time in the next ten years, such as ${BEGIN_EXPECTED}`,
   );
 }
 
@@ -81,14 +85,14 @@ function words({ max = MAX_NAME_LENGTH }: JobField): Parser {
   return (text) => {
     const { length } = text;
     if (length >= 1 && length <= max) return text;
-    throw new InvalidArgumentError(`It has ${length} characters, expected 1 to ${max} characters.`);
+    throw new InvalidArgumentError(`it has ${length} characters, expected 1 to ${max} characters`);
   };
 }
 
 function choice({ choices = [] }: JobField): Parser {
   return (text) => {
     if (choices.includes(text)) return text;
-    throw new InvalidArgumentError(`Expected ${choices.join(" or ")}.`);
+    throw new InvalidArgumentError(`expected ${choices.join(" or ")}`);
   };
 }
 
@@ -97,7 +101,7 @@ function arrayIndices(text: string): string {
   const spec = parseArray(text, 1);
   if (typeof spec !== "string") return text;
   const [, why = spec] = /": (.*)$/.exec(spec) ?? [];
-  throw new InvalidArgumentError(`${why[0].toUpperCase()}${why.slice(1)}.`);
+  throw new InvalidArgumentError(why);
 }
 
 function retryWords(text: string): NonNullable<SubmitJob["retryOn"]> {
@@ -108,7 +112,7 @@ function retryWords(text: string): NonNullable<SubmitJob["retryOn"]> {
     const name = /^\d/.test(word) ? undefined : signalNamed(word);
     if (name !== undefined) return name;
     throw new InvalidArgumentError(
-      `Cannot use "${word}": expected fail, an exit code from 1 to 255 or a signal such as SIGBUS.`,
+      `it names "${word}", expected fail, an exit code from 1 to 255 or a signal such as SIGBUS`,
     );
   });
 }
@@ -133,27 +137,27 @@ function dependencies(text: string): NonNullable<SubmitJob["after"]> {
       return Array.from({ length: count }, (_, i) => to(Number(first) + i));
     }
     throw new InvalidArgumentError(
-      `Expected at most ${MAX_DEPENDENCIES} job numbers separated by commas, such as 12,13, 12-40, last, any:12, notok:12 or each:12.`,
+      `expected at most ${MAX_DEPENDENCIES} job numbers separated by commas, such as 12,13, 12-40, last, any:12, notok:12 or each:12`,
     );
   });
 }
 
 function webAddress(text: string): string {
   if (isWebAddress(text)) return text;
-  throw new InvalidArgumentError("Expected an address that begins with http:// or https://.");
+  throw new InvalidArgumentError("expected an address that begins with http:// or https://");
 }
 
 function mailAddresses(text: string): string {
   const addresses = text.replaceAll(/ *, */g, ",").trim();
   if (areMailAddresses(addresses)) return addresses;
-  throw new InvalidArgumentError(`Expected ${MAIL_ADDRESSES}.`);
+  throw new InvalidArgumentError(`expected ${MAIL_ADDRESSES}`);
 }
 
 function newsEvents(text: string): NonNullable<SubmitJob["notify"]> {
   const events = text.split(",").map((word) => {
     const event = NEWS_EVENTS.find((one) => one === word.trim().toLowerCase());
     if (event !== undefined) return event;
-    throw new InvalidArgumentError(`Cannot use "${word}": expected start, end or fail, separated by commas.`);
+    throw new InvalidArgumentError(`it names "${word}", expected start, end or fail, separated by commas`);
   });
   return [...new Set(events)];
 }
@@ -167,7 +171,7 @@ function limitSignal(text: string): NonNullable<SubmitJob["limitSignal"]> {
   const beforeMs = Number(seconds) * 1000;
   if (name === undefined || beforeMs > MAX_LIMIT_MS) {
     throw new InvalidArgumentError(
-      `Expected a signal and seconds before the limit, such as USR1@30 or B:TERM@120; possible are ${WARNING_SIGNALS.map((one) => one.slice(3)).join(", ")}.`,
+      `expected a signal and seconds before the limit, such as USR1@30 or B:TERM@120; possible are ${WARNING_SIGNALS.map((one) => one.slice(3)).join(", ")}`,
     );
   }
   return { name, beforeMs, ...(batch !== undefined && { batchOnly: true }) };
@@ -182,6 +186,8 @@ export function chooseEnvironment(spec: string, env: NodeJS.ProcessEnv): Record<
   for (const part of spec.split(",").filter((word) => word !== "")) {
     const equals = part.indexOf("=");
     if (equals === 0) throw new UsageError(`Cannot use "${part}" in --env: expected a name before =`);
+    if (/\s/.test(part.slice(0, equals)))
+      throw new UsageError(`Cannot use "${part}" in --env: its name has a blank, expected NAME=value`);
     if (equals > 0) {
       chosen[part.slice(0, equals)] = part.slice(equals + 1);
       continue;

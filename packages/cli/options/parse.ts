@@ -13,7 +13,7 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
     if (Number.isInteger(value) && value >= min && value <= max) return value;
     const range =
       max === Number.MAX_SAFE_INTEGER && !(value > max) ? `${min} or more` : `from ${min} to ${max}`;
-    throw new InvalidArgumentError(`Expected an integer, ${range}.`);
+    throw new InvalidArgumentError(`expected an integer, ${range}`);
   };
 }
 
@@ -24,7 +24,7 @@ export function bytes(text: string): number {
   const [, digits, unit = ""] = /^(\d+\.?\d*)\s*([KMGT])i?B?$/i.exec(text.trim()) ?? [];
   const value = Math.round(Number(digits) * 1024 ** " KMGT".indexOf(unit.toUpperCase()));
   if (value >= 1 && Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError("Expected a size with a unit, such as 512M or 2G, at most 8191T.");
+  throw new InvalidArgumentError("expected a size with a unit, such as 512M or 2G, at most 8191T");
 }
 
 /** Of `gpu:2,licence`; the option may be repeated. */
@@ -33,7 +33,7 @@ export function units(text: string, before: unknown): Use {
   const use = parseUse(all);
   if (use !== undefined) return use;
   throw new InvalidArgumentError(
-    `${whyNoUse(all)}, expected resources with their numbers of units, such as gpu:1 or gpu:2,licence:1.`,
+    `${whyNoUse(all)}, expected resources with their numbers of units, such as gpu:1 or gpu:2,licence:1`,
   );
 }
 
@@ -42,7 +42,7 @@ export function sizeFrom(text: string): string | undefined {
   try {
     return parseSizeFrom(text) === undefined ? undefined : text;
   } catch (error) {
-    throw new InvalidArgumentError((error as Error).message);
+    throw new InvalidArgumentError((error as Error).message.replace(/^Cannot .*?: /s, ""));
   }
 }
 
@@ -52,7 +52,7 @@ export function share(text: string): number {
   const value =
     percent === undefined ? (text.trim() === "" ? Number.NaN : Number(text)) : Number(percent) / 100;
   if (value >= 0 && value < 1) return value;
-  throw new InvalidArgumentError("Expected a share of the jobs, such as 0.1 or 10%, below 1.");
+  throw new InvalidArgumentError("expected a share of the jobs, such as 0.1 or 10%, below 1");
 }
 
 /** About 30 years; anything longer is a typing error. */
@@ -75,7 +75,7 @@ export function duration(
     if (isLong && value <= maxS) return value;
     const limit = value > maxS ? `, at most ${maxS} s` : "";
     throw new InvalidArgumentError(
-      `Expected a duration${range}, such as 90, 90s, 1.5m, 2h or 1:30:00${limit}.`,
+      `expected a duration${range}, such as 90, 90s, 1.5m, 2h or 1:30:00${limit}`,
     );
   };
 }
@@ -86,21 +86,21 @@ export function missingEstimate(text: string): "run" | { readonly seconds: numbe
   try {
     return { seconds: duration("above zero")(text) };
   } catch {
-    throw new InvalidArgumentError("Expected run, or a duration above 0 such as 3600, 90m or 1h.");
+    throw new InvalidArgumentError("expected run, or a duration above 0 such as 3600, 90m or 1h");
   }
 }
 
 export function positive(text: string): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
   if (value > 0 && value < Number.POSITIVE_INFINITY) return value;
-  throw new InvalidArgumentError("Expected a number above 0.");
+  throw new InvalidArgumentError("expected a number above 0");
 }
 
 /** An offered load to which arrivals are scaled. */
 export function load(text: string): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
   if (value > 0 && value <= MAX_LOAD) return value;
-  throw new InvalidArgumentError(`Expected a number above 0, at most ${MAX_LOAD}; 1 fills the machine.`);
+  throw new InvalidArgumentError(`expected a number above 0, at most ${MAX_LOAD}; 1 fills the machine`);
 }
 
 /**
@@ -114,6 +114,6 @@ export function list(text: string, before: readonly string[] | undefined): reado
     if (/^\d[\d.]*(?::|$)/.test(word) && words.at(-1)?.includes("=")) words.push(`${words.pop()},${word}`);
     else words.push(word);
   }
-  if (words.length === 0) throw new InvalidArgumentError("Expected at least one name.");
+  if (words.length === 0) throw new InvalidArgumentError("expected at least one name");
   return [...(before ?? []), ...words];
 }

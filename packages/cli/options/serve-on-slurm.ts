@@ -167,10 +167,10 @@ function kindsOf({ nodes, time, pilot = [] }: SlurmFlags): readonly PilotKind[] 
 /** A value, or two with .. between them. */
 function span(text: string, read: (text: string) => number): Span {
   const [first, last = first, ...more] = text.split("..");
-  if (more.length > 0) throw new InvalidArgumentError("Expected one value, or two such as 1..8.");
+  if (more.length > 0) throw new InvalidArgumentError("expected one value, or two such as 1..8");
   const [min, max] = [read(first), read(last)];
   if (min <= max) return { min, max };
-  throw new InvalidArgumentError("Expected the smaller value first, such as 1..8.");
+  throw new InvalidArgumentError("expected the smaller value first, such as 1..8");
 }
 
 /** Slurm writes 1-4. */
@@ -181,7 +181,7 @@ const timeSpan = (text: string) => span(text, duration("above zero"));
 function pilotKind(text: string, before: readonly PilotKind[] | undefined): readonly PilotKind[] {
   const [, name, rest] = /^\s*([\w-]+)\s*:(.*)$/s.exec(text) ?? [];
   const refuse = (expected: string): never => {
-    throw new InvalidArgumentError(`Expected ${expected}, such as "small: --nodes 1..8 --time 1h".`);
+    throw new InvalidArgumentError(`expected ${expected}, such as "small: --nodes 1..8 --time 1h"`);
   };
   if (name === undefined) return refuse("a name, a colon and options");
   if (before?.some((kind) => kind.name === name)) return refuse(`another name than "${name}" again`);

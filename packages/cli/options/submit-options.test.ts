@@ -46,7 +46,7 @@ test("-n tasks and -c threads are fields of the job, also in #TUTTI and #SBATCH 
   // The command line wins over each option of the script.
   expect((await submitted("-n", "4", script("#SBATCH -n 2 -c 8"))).job).toMatchObject(hybrid);
   expect((await submitted("-n", "4", "--", "./a.out")).job).not.toHaveProperty("threads");
-  await expect(submitted(script("#TUTTI -c 0"))).rejects.toThrow("Expected an integer, from 1 to 65536");
+  await expect(submitted(script("#TUTTI -c 0"))).rejects.toThrow("expected an integer, from 1 to 65536");
   expect(hypotheticalJob("-n 4 -c 8")).toEqual(hybrid);
 });
 
@@ -55,7 +55,7 @@ test("--tasks-run and --mpi are fields of the job, also in #TUTTI lines", async 
   const words = ["-n", "8", "--tasks-run", "each", "--mpi", "pmix"];
   expect((await submitted(...words, "--", "./a.out")).job).toMatchObject(each);
   expect((await submitted(script(`#TUTTI ${words.join(" ")}`))).job).toMatchObject(each);
-  await expect(submitted(script("#TUTTI --tasks-run twice"))).rejects.toThrow("Expected once or each");
+  await expect(submitted(script("#TUTTI --tasks-run twice"))).rejects.toThrow("expected once or each");
 });
 
 test("--retry-on and --retry-delay are fields of the job, also in #TUTTI lines; other words are refused", async () => {
@@ -133,7 +133,7 @@ test("--begin is a Unix time, which a hint repeats with its day; also in #TUTTI 
   await expect(submitted(script("#TUTTI --begin +4000d"))).rejects.toThrow(
     "expected a time in the next ten years",
   );
-  await expect(submitted(script("#TUTTI --begin soon"))).rejects.toThrow("Expected +2h, 23:00");
+  await expect(submitted(script("#TUTTI --begin soon"))).rejects.toThrow("expected +2h, 23:00");
 });
 
 test("--after reads every kind of dependency, and --singleton is a field of the job", async () => {
@@ -310,10 +310,8 @@ describe("-c with another OMP_NUM_THREADS", () => {
 
 test("a wrong array, a retry without its option and a wrong #TUTTI line are named as they were typed", async () => {
   const refused = (...words: string[]) => submitted(...words, "--", "true");
-  await expect(refused("-a", "5-1")).rejects.toThrow(
-    "option '-a, --array <indices>' argument '5-1' is invalid. The range is empty, expected the smaller index first.",
-  );
-  await expect(refused("-a", "x")).rejects.toThrow("Expected indices such as 1-100, 0-20:5 or 1,4,9");
+  await expect(refused("-a", "5-1")).rejects.toThrow("the range is empty, expected the smaller index first");
+  await expect(refused("-a", "x")).rejects.toThrow("expected indices such as 1-100, 0-20:5 or 1,4,9");
   expect((await submitted("-a", "%4", "--", "true")).job.array).toBe("%4");
   await expect(refused("--retry-on", "fail")).rejects.toThrow(
     "Cannot use --retry-on without --retries: expected a number of restarts, such as --retries 3",
@@ -321,7 +319,7 @@ test("a wrong array, a retry without its option and a wrong #TUTTI line are name
   await expect(refused("--retries", "1", "--retry-delay", "5s")).rejects.toThrow("without --retry-on");
   const path = script("#TUTTI -n 2", "#TUTTI --foo  # wide");
   await expect(submitted(path)).rejects.toThrow(
-    `Cannot use the line "#TUTTI --foo  # wide" of "${path}": unknown option '--foo'`,
+    `Cannot use the line "#TUTTI --foo  # wide" of "${path}": "--foo": there is no such option`,
   );
 });
 

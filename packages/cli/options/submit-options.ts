@@ -19,6 +19,7 @@ import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../errors.ts";
 import { ownNames } from "../slurm-names.ts";
 import { hint } from "../text/text.ts";
+import { usageProblem } from "../usage-text.ts";
 import type { Parsed } from "./getopt.ts";
 import { interpreterOf, readJobScript, splitWords } from "./job-script.ts";
 import { chooseEnvironment, limitSeconds, parserOf } from "./job-values.ts";
@@ -132,7 +133,7 @@ export async function settledJob(client: Client, { slurm, ...job }: AskedJob): P
 export function hypotheticalJob(text: string): HypotheticalJob {
   const refuse = (problem: string) =>
     new UsageError(
-      `Cannot use "${text}" in --job: ${problem}, expected options of tutti submit such as "-n 4 --time 2h"; possible are -n, -c, --time, --mem, --use, --queue and --priority`,
+      `Cannot use "${text}" in --job: ${problem}; possible are options of tutti submit such as "-n 4 --time 2h": -n, -c, --time, --mem, --use, --queue and --priority`,
     );
   const words = splitWords(text);
   const options = parseOptions(words, (problem) => refuse(problem));
@@ -284,7 +285,8 @@ export function parseOptions(
     parser.parse(words, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    throw refuse(error.message.replace(/^error: /, "").replace(/\.$/, ""));
+    const { what, why } = usageProblem(error, parser);
+    throw refuse(`${what}: ${why}`);
   }
   return parser.opts();
 }

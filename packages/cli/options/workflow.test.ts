@@ -235,7 +235,7 @@ describe("a wrong file is refused with the place", () => {
       task('after = "prepar"') + task("", "prepare"),
       /task a runs after "prepar" \(did you mean "prepare"\?\), expected a task of this file/,
     ],
-    ["a wrong option", task('time = "soon"'), /in task a, .*--time <duration>' argument 'soon' is invalid/],
+    ["a wrong option", task('time = "soon"'), /in task a, .*--time "soon": expected a duration/],
     [
       "a wrong type",
       task("time = [[1]]"),

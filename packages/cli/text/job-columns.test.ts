@@ -171,11 +171,11 @@ describe("--columns", () => {
   });
 
   test.each([
-    ["job,nmae", 'There is no column "nmae" (did you mean "name"?), expected names of job, name, state,'],
-    ["job,,name", 'There is no column "", expected names of job,'],
-    ["", 'There is no column "", expected names of job,'],
-    ["\u001b[2J", 'There is no column "\\x1b[2j", expected names of job,'],
-    ["constructor", 'There is no column "constructor", expected names of job,'],
+    ["job,nmae", 'there is no column "nmae" (did you mean "name"?), expected names of job, name, state,'],
+    ["job,,name", 'there is no column "", expected names of job,'],
+    ["", 'there is no column "", expected names of job,'],
+    ["\u001b[2J", 'there is no column "\\x1b[2j", expected names of job,'],
+    ["constructor", 'there is no column "constructor", expected names of job,'],
   ])("%j is refused with the names there are", (names, message) => {
     expect(chosen("--columns", names)).toContain(message);
   });

@@ -145,7 +145,7 @@ function parseColumns(text: string): readonly string[] {
   for (const name of names) {
     if (COLUMN_NAMES.includes(name)) continue;
     throw new InvalidArgumentError(
-      `There is no column "${visibleLine(name)}"${closest(name, COLUMN_NAMES)}, expected names of ${COLUMN_NAMES.join(", ")}.`,
+      `there is no column "${visibleLine(name)}"${closest(name, COLUMN_NAMES)}, expected names of ${COLUMN_NAMES.join(", ")}`,
     );
   }
   return names;

@@ -41,7 +41,9 @@ export function configure(command: Command): void {
       if (action === "off") {
         if (hosts.length > 0)
           return client.ask<Answers>("/v1/allocations/off", { method: "POST", body: { nodes: hosts } });
-        throw new UsageError("Cannot say that nothing runs on a host without its name, such as off elm");
+        throw new UsageError(
+          "Cannot say that nothing runs on a host: its name is missing, expected one such as tutti allocations off elm",
+        );
       }
       if (hosts.length > 0)
         throw new UsageError(`Cannot use "${hosts[0]}": only tutti allocations off names hosts`);

@@ -13,11 +13,11 @@ import { writeOutput } from "@tutti/lab/files/write-whole.ts";
 import { diagnosticText } from "@tutti/lab/jobs-in-words.ts";
 import { type AccountingQuery, accountingOf, processorsOfCluster } from "@tutti/slurm/accounting.ts";
 import { type Command, Option } from "commander";
-import { unknownName } from "../errors.ts";
 import { configureReproduce } from "../experiments/reproduce.ts";
 import { configureTorture } from "../experiments/torture.ts";
 import { diagnosticLines } from "../text/result-text.ts";
 import { commandName, hint } from "../text/text.ts";
+import { unknownPart } from "../usage-text.ts";
 
 const PAGE_HELP = `
 The page reads traces, runs policies and draws results in the browser. It opens
@@ -55,11 +55,7 @@ export function configure(command: Command): void {
       if (oneFile !== undefined) return page(oneFile);
       const [word] = command.args;
       if (word === undefined) return command.help({ error: true });
-      throw unknownName(
-        "command of lab",
-        word,
-        command.commands.map((own) => own.name()),
-      );
+      throw unknownPart(command, word);
     });
 }
 

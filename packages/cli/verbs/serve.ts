@@ -7,18 +7,20 @@ import { join } from "node:path";
 import { parseCpus } from "@tutti/host/machine.ts";
 import { ownVersion } from "@tutti/host/version.ts";
 import { formatDuration, plural } from "@tutti/kernel/core/format.ts";
+import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import { currentUid, defaultSocket, runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
 import { type Api, checkApi, startApi } from "@tutti/live/api/server/server.ts";
 import { type Config, DEFAULT_CONFIG } from "@tutti/live/daemon/config/config.ts";
 import type { Provider } from "@tutti/live/daemon/executor/provider.ts";
 import { type RunningFrontEnd, startFrontEnd } from "@tutti/live/daemon/main.ts";
 import { defaultStateFolder } from "@tutti/live/daemon/state/state-place.ts";
+import { isPolicyFile } from "@tutti/own-policies/policy-file.ts";
 import type { EventPayloads } from "@tutti/protocol/events.ts";
 import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "@tutti/protocol/limits.ts";
 import { clockText } from "@tutti/words/times.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { UsageError } from "../errors.ts";
+import { asUsage, UsageError } from "../errors.ts";
 import { untilSignal } from "../live/signals.ts";
 import { duration, integer } from "../options/parse.ts";
 import {
@@ -125,6 +127,8 @@ export function configure(command: Command): void {
 }
 
 async function run(options: ServeOptions, sbatch: readonly string[]): Promise<void> {
+  const { policy } = options;
+  if (policy !== undefined && !isPolicyFile(policy)) await asUsage(() => choosePolicy(policy));
   const scheduler = await startPatiently(options, await providerOf(options, sbatch));
   const { api, frontEnd } = scheduler;
   writeOut(announcement(scheduler));
@@ -282,7 +286,7 @@ function slotMs(seconds: number): number {
 
 function cpuList(text: string): number[] {
   const cpus = parseCpus(text);
-  if (cpus === undefined) throw new InvalidArgumentError("Expected CPU numbers, such as 0-3,6.");
+  if (cpus === undefined) throw new InvalidArgumentError("expected CPU numbers, such as 0-3,6");
   return cpus;
 }
 

@@ -46,7 +46,7 @@ export function configure(command: Command): void {
 
 function onePolicy(text: string, before: string | undefined): string {
   if (before === undefined) return text;
-  throw new InvalidArgumentError("Expected one policy; tutti compare takes several.");
+  throw new InvalidArgumentError("expected one policy; tutti compare takes several");
 }
 
 async function run(source: string, options: SimulateOptions, command: Command): Promise<void> {

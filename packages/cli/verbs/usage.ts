@@ -102,7 +102,7 @@ const SHARES: Shown<SharesAnswer, Options, Words> = {
 
 function names(text: string): string {
   if (/^(?:user|queue|user,queue|queue,user)$/.test(text)) return text;
-  throw new InvalidArgumentError("Expected user, queue or user,queue.");
+  throw new InvalidArgumentError("expected user, queue or user,queue");
 }
 
 /** Unix time in ms of a time in the past, or of a duration ago. */
@@ -111,7 +111,7 @@ function pastMs(text: string): number {
   const ago = secondsOf(text);
   const ms = ago >= 0 ? nowMs - ago * 1000 : (beginTimeMs(text, nowMs) ?? Number.NaN);
   if (ms >= 0 && ms <= nowMs) return Math.round(ms);
-  throw new InvalidArgumentError(`Expected a time in the past, ${WHEN}.`);
+  throw new InvalidArgumentError(`expected a time in the past, ${WHEN}`);
 }
 
 function usageTable(rows: readonly UsageRow[]): string {

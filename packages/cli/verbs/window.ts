@@ -41,8 +41,10 @@ export function configure(command: Command): void {
     .option("--reason <text>", `why, at most ${MAX_REASON_LENGTH} characters; all users see it`)
     .addHelpText("after", ADD_HELP);
   show(add, {
-    ask: ({ client, words: [name], options }: Asked<Options, [string]>) =>
-      client.ask<WindowAnswer>("/v1/windows", { method: "POST", body: bodyOf(name, options) }),
+    ask: (asked: Asked<Options, [string]>) => {
+      const body = bodyOf(asked.words[0], asked.options);
+      return asked.client.ask<WindowAnswer>("/v1/windows", { method: "POST", body });
+    },
     text: ({ window }) => `Window ${wrap(windowText(window), 0)}.\n`,
     next: (_, { words: [name] }) =>
       `next: ${commandName()} window list lists them, ${commandName()} window remove ${name} removes it`,
@@ -83,7 +85,7 @@ function bodyOf(name: string, options: Options): WindowBody {
 
 function time(text: string): number {
   const unixMs = beginTimeMs(text, Date.now());
-  if (unixMs === undefined) throw new InvalidArgumentError(`Expected ${BEGIN_EXPECTED}.`);
+  if (unixMs === undefined) throw new InvalidArgumentError(`expected ${BEGIN_EXPECTED}`);
   return unixMs;
 }
 

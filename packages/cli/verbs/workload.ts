@@ -119,7 +119,7 @@ function parseEstimates(text: string): EstimateRule {
     }
   }
   throw new InvalidArgumentError(
-    "Expected exact, factor=N with N from 1 to 1000, tsafrir, or tsafrir=LARGEST such as tsafrir=18h.",
+    "expected exact, factor=N with N from 1 to 1000, tsafrir, or tsafrir=LARGEST such as tsafrir=18h",
   );
 }
 

@@ -49,20 +49,20 @@ export class WindowKeeper {
   reserve(caller: Caller, body: WindowBody): Answer<{ readonly window: Window }> {
     const { clock, feed } = this.#context;
     const { name, untilMs, users, queues, reason } = body;
-    const refusal = this.#refuseStranger(caller, "reserve") ?? this.#refuseBody(body);
+    const refusal = this.#refuseStranger(caller, "add a window") ?? this.#refuseBody(body);
     if (refusal !== undefined) return refusal;
     this.settle();
     const list = this.#windows.list;
     if (list.some((other) => other.name === name)) {
       return refuse(
         "invalid",
-        `Cannot reserve "${name}": a window that is not over has this name, expected another name, or tutti window remove ${name} first`,
+        `Cannot add window "${name}": a window that is not over has this name, expected another name, or tutti window remove ${name} first`,
       );
     }
     if (list.length >= MAX_WINDOWS) {
       return refuse(
         "full",
-        `Cannot reserve "${name}": there are ${list.length} windows that are not over, expected fewer than ${MAX_WINDOWS}; tutti window remove NAME removes one`,
+        `Cannot add window "${name}": there are ${list.length} windows that are not over, expected fewer than ${MAX_WINDOWS}; tutti window remove NAME removes one`,
       );
     }
     const atMs = clock.unixMs();
@@ -76,14 +76,14 @@ export class WindowKeeper {
   }
 
   unreserve(caller: Caller, name: string): Answer<{ readonly window: Window }> {
-    const refusal = this.#refuseStranger(caller, "unreserve");
+    const refusal = this.#refuseStranger(caller, "remove a window");
     if (refusal !== undefined) return refusal;
     this.settle();
     const window = this.#windows.list.find((other) => other.name === name);
     if (window === undefined) {
       return refuse(
         "not-found",
-        `Cannot unreserve ${JSON.stringify(name)}: there is no window of this name that is not over; tutti window list lists them`,
+        `Cannot remove window ${JSON.stringify(name)}: there is no window of this name that is not over; tutti window list lists them`,
       );
     }
     const { clock, feed } = this.#context;
@@ -157,7 +157,7 @@ export class WindowKeeper {
 
   #refuseBody({ name, fromMs, untilMs, users = [], queues = [] }: WindowBody): Refusal | undefined {
     const { clock, config } = this.#context;
-    const refused = (why: string) => refuse("invalid", `Cannot reserve "${name}": ${why}`);
+    const refused = (why: string) => refuse("invalid", `Cannot add window "${name}": ${why}`);
     const iso = (unixMs: number) => new Date(unixMs).toISOString();
     if (Math.max(fromMs ?? 0, untilMs) > LAST_MS) {
       return refused("it would begin or end after the year 9999, expected Unix times in ms");

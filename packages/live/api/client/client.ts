@@ -176,7 +176,7 @@ export class Client {
   }
 
   #hangs(): string {
-    return `Cannot reach the scheduler\n  why:  ${this.#silent()}; it may be stopped or wait for its disk, and it may still carry out this request\n  next: wait for it, or end it with kill -9 and start it again with tutti serve   (jobs that run continue)`;
+    return `Cannot reach the scheduler: ${this.#silent()}; it may be stopped or wait for its disk, and it may still carry out this request; wait for it, or end it with kill -9 and start it again with tutti serve (jobs that run continue)`;
   }
 
   #explained(error: NodeJS.ErrnoException): Error {
@@ -208,16 +208,16 @@ function whyClosed(socket: string): string {
   return `you may not enter the folders above "${socket}"`;
 }
 
-/** Three lines: what failed, why, and what to type next. */
+/** What failed, why, and what to do. */
 function noDaemonMessage(why: string, env: NodeJS.ProcessEnv): string {
   const folder = defaultStateFolder(env);
   const pid = holderOfState(folder);
-  const text = `Cannot reach the scheduler\n  why:  ${why}`;
+  const text = `Cannot reach the scheduler: ${why}`;
   if (pid !== undefined && isStarting(folder))
-    return `${text}; process ${pid} is a scheduler that is still starting\n  next: try again in some seconds; if it never answers, kill ${pid}, then tutti serve`;
+    return `${text}; process ${pid} is a scheduler that is still starting; try again in some seconds; if it never answers, kill ${pid}, then tutti serve`;
   return pid === undefined
-    ? `${text}\n  next: tutti serve   (starts it; with the same --on as the last time), or set TUTTI_SOCKET to the path of its socket`
-    : `${text}; process ${pid} is a scheduler with its state in "${folder}"\n  next: set TUTTI_SOCKET to its socket, or try again in a second, because it restores a removed socket; else kill ${pid}   (its jobs continue), then tutti serve`;
+    ? `${text}; start it with tutti serve (with the same --on as the last time), or set TUTTI_SOCKET to the path of its socket`
+    : `${text}; process ${pid} is a scheduler with its state in "${folder}"; set TUTTI_SOCKET to its socket, or try again in a second, because it restores a removed socket; else kill ${pid} (its jobs continue), then tutti serve`;
 }
 
 /**
@@ -238,7 +238,7 @@ export function chooseSocket(candidates: readonly string[], env = process.env): 
   }
   const folder = dirname(distrusted);
   throw new NoDaemonError(
-    `Cannot trust the scheduler at "${distrusted}"\n  why:  other users can write to the folder "${folder}", or it belongs to neither you nor root\n  next: ls -ld ${folder}; remove it if it should not be there (you are user ${currentUid()})`,
+    `Cannot trust the scheduler at "${distrusted}": other users can write to the folder "${folder}", or it belongs to neither you nor root; see ls -ld ${folder}; remove it if it should not be there (you are user ${currentUid()})`,
   );
 }
 

@@ -1,7 +1,7 @@
 /** Defines the errors that requests to the scheduler can throw. */
 import type { RefusalAnswer } from "@tutti/protocol/schema.ts";
 
-/** No scheduler can be reached. The message has three lines: what failed, why, and what to type next. */
+/** No scheduler can be reached. The message says what failed, why, and what to do. */
 export class NoDaemonError extends Error {
   override name = "NoDaemonError";
 

@@ -79,16 +79,17 @@ export class FakeWindows {
   readonly list: Window[] = [];
 
   async reserve({ isAdministrator, user: by }: Caller, body: WindowBody) {
-    if (!isAdministrator) return refuse("not-yours", "Cannot reserve: only administrators may do that");
+    if (!isAdministrator) return refuse("not-yours", "Cannot add a window: only administrators may do that");
     const window = { fromMs: START_MS, ...body, by, atMs: START_MS };
     this.list.push(window);
     return { window };
   }
 
   async unreserve({ isAdministrator }: Caller, name: string) {
-    if (!isAdministrator) return refuse("not-yours", "Cannot unreserve: only administrators may do that");
+    if (!isAdministrator)
+      return refuse("not-yours", "Cannot remove a window: only administrators may do that");
     const at = this.list.findIndex((window) => window.name === name);
-    if (at < 0) return refuse("not-found", "Cannot unreserve: there is no such window");
+    if (at < 0) return refuse("not-found", "Cannot remove the window: there is no such window");
     return { window: this.list.splice(at, 1)[0] };
   }
 }

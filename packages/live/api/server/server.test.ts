@@ -120,9 +120,7 @@ describe("transports", () => {
     expect(await ended).toMatchObject({ state: "failed", code: 3 });
     await expect(client.job(9)).rejects.toThrow(RefusedError);
     await api.close();
-    await expect(client.jobs()).rejects.toThrow(
-      /^Cannot reach the scheduler\n {2}why: {2}.*\n {2}next: tutti serve/,
-    );
+    await expect(client.jobs()).rejects.toThrow(/^Cannot reach the scheduler: .*; start it with tutti serve/);
     expect(() => new Client({ TUTTI_SOCKET: join(folder, "none.sock") })).toThrow(NoDaemonError);
   });
 });

@@ -40,7 +40,7 @@ export function checkNews(request: SubmitJob, limits: NewsLimits): Refusal | und
   if (notify !== undefined && webhook === undefined && mail === undefined) {
     return refuse(
       "invalid",
-      "Cannot use notify alone: expected webhook or mail as well (--notify with --webhook or --mail)",
+      "Cannot use notify (--notify) alone: expected webhook (--webhook) or mail (--mail) as well",
     );
   }
   if (limitSignal === undefined) return undefined;

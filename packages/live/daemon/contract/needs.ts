@@ -90,7 +90,7 @@ export function checkUse(
     const resource = there.find(({ name }) => name === kind);
     if (resource === undefined) {
       const names = there.map(({ name }) => name);
-      const expected = names.length === 0 ? "a job without use" : `one of ${names.join(", ")}`;
+      const expected = names.length === 0 ? "a job without it" : `one of ${names.join(", ")}`;
       return refuse(
         "invalid",
         `Cannot use ${JSON.stringify(kind)}${closest(kind, names)}: the scheduler has no such resource, expected ${expected}; ${nodeResources === undefined ? "" : `${nodeResources}; `}administrators name ${nodeResources === undefined ? "them" : "others"} in the setting resources`,

@@ -350,7 +350,7 @@ function checkTasksRun({ tasksRun, mpi }: SubmitJob, limits: SubmissionLimits): 
   if (mpi === undefined || tasksRun === "each") return undefined;
   return refuse(
     "invalid",
-    `Cannot start a job with MPI of type ${JSON.stringify(mpi)}: its command runs once; expected tasksRun each (--tasks-run each) with mpi`,
+    `Cannot start a job with MPI of type ${JSON.stringify(mpi)}: its command runs once; expected tasksRun (--tasks-run each) as well`,
   );
 }
 
@@ -368,14 +368,11 @@ function checkRetries({ retries = 0, retryOn, retryDelayMs }: SubmitJob): Refusa
   if (retryOn === undefined && retryDelayMs !== undefined) {
     return refuse(
       "invalid",
-      "Cannot wait before a retry: the job names no end after which it is retried; expected retryOn with retryDelayMs (--retry-on, such as fail)",
+      "Cannot wait before a retry: the job names no end after which it is retried; expected retryOn (--retry-on fail) as well",
     );
   }
   if (retryOn === undefined || retries > 0) return undefined;
-  return refuse(
-    "invalid",
-    "Cannot retry a job without retries: expected retries of at least 1 with retryOn (such as --retries 3)",
-  );
+  return refuse("invalid", "Cannot retry a job without retries: expected retries (--retries 3)");
 }
 
 /** A refusal of a begin that is certainly a mistake. */

@@ -301,7 +301,7 @@ describe("what an executor cannot do is refused", () => {
     expect(await submit(bench, 2, { mpi: "pmix" })).toEqual({
       refused: "invalid",
       message:
-        'Cannot start a job with MPI of type "pmix": its command runs once; expected tasksRun each (--tasks-run each) with mpi',
+        'Cannot start a job with MPI of type "pmix": its command runs once; expected tasksRun (--tasks-run each) as well',
     });
   });
 

@@ -174,7 +174,7 @@ describe("units of a job", () => {
     const none = bench("easy", { config: { resources: [] } });
     expect(await submit(none, { use: { gpu: 1 } })).toMatchObject({
       refused: "invalid",
-      message: expect.stringContaining("expected a job without use"),
+      message: expect.stringContaining("expected a job without it"),
     });
     // A kind may have the name of a property of every object.
     expect(await submit(of, { use: { constructor: 1 } })).toMatchObject({ refused: "invalid" });

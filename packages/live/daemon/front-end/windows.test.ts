@@ -227,7 +227,7 @@ describe("what is refused", () => {
     const body = { name: "disk", untilMs: 100 * S };
     expect(await reserve(b, body, ANNA)).toEqual({
       refused: "not-yours",
-      message: "Cannot reserve: only administrators may do that",
+      message: "Cannot add a window: only administrators may do that",
     });
     for (let i = 0; i < MAX_WINDOWS; i++) await reserve(b, { ...body, name: `w${i}` });
     expect(await reserve(b, body)).toMatchObject({ refused: "full" });

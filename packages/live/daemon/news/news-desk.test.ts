@@ -440,7 +440,7 @@ describe("refused", () => {
   test.each([
     [{ limitSignal: { name: "SIGUSR1", beforeMs: 1000 } }, "it has none"],
     [{ limitMs: 1000, limitSignal: { name: "SIGUSR1", beforeMs: 1000 } }, "its limit is 1 s"],
-    [{ notify: ["end"] }, "Cannot use notify alone"],
+    [{ notify: ["end"] }, "Cannot use notify (--notify) alone"],
   ] satisfies [Partial<SubmitJob>, string][])("%j", async (fields, message) => {
     await expect(submit(makeBench(), fields)).rejects.toThrow(message);
   });
