@@ -26,7 +26,9 @@ const JUDGING_PROCESSES = [
 /** Tests that boot a Slurm of several nodes; test/slurm/judge has none. */
 const WITH_SLURM = ["test/slurm/*.test.ts"];
 /** They mostly wait for Slurm, so several can run at a time, each on a Slurm of its own. */
-const WAITING_FOR_SLURM = ["test/slurm/{cluster,doctor,elastic,import,native,need,pilot-end}.test.ts"];
+const WAITING_FOR_SLURM = [
+  "test/slurm/{cluster,doctor,elastic,import,native,need,pilot-end,scripts}.test.ts",
+];
 /** Tests that make hosts with an sshd each. */
 const WITH_HOSTS = ["test/ssh/*.test.ts"];
 /** Tests that run programs, take the papers or a whole list through something, or try very many inputs. */

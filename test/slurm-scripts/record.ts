@@ -12,7 +12,7 @@ import { differencesOf } from "./outcome.ts";
 import { loginWords, makeHome, runAll, type Site } from "./run-case.ts";
 
 /** How many scripts run at a time. Most only wait. */
-const AT_ONCE = 6;
+export const AT_ONCE = 6;
 /** No other number in a script is so large, so a number of a job is never mistaken for another. */
 const FIRST_JOB = 500_000;
 

@@ -1,6 +1,6 @@
 /**
- * Runs the scripts under Tutti, with a scheduler of their own, and prints how their outcomes differ from those
- * of a real Slurm, in what Slurm's commands say, too.
+ * Runs the scripts under Tutti, with a scheduler of their own, and prints how their outcomes differ from
+ * those of a real Slurm, in what Slurm's commands say, too.
  *
  *     node test/slurm-scripts/tutti.ts [PART-OF-A-NAME]
  *

@@ -121,14 +121,44 @@ export async function settled(
   const queue = partitions && (await queueFor(client, partitions, voice));
   const dependency = job.after || job.singleton ? undefined : await dependencyOf(client, given, voice);
   const { after, singleton } = read(dependencyWords(dependency, voice));
+  const threads = threadsFor(job, given.get("nodes"), status.nodes, voice);
   return {
     ...(isBatch && batchFields(job, given)),
     ...job,
     ...(queue !== undefined && { queue }),
     ...(after !== undefined && { after }),
     ...(singleton !== undefined && { singleton }),
+    ...(threads !== undefined && { threads }),
     env: environmentOf(job, given, dependency?.value, names(status.nodes !== undefined)),
   };
+}
+
+/**
+ * CPUs of each task by which the job is on as many nodes as it asks for: the scheduler itself knows only how
+ * many tasks of a size fit on a node. Undefined: as the job has it.
+ * @param all of the scheduler; undefined: this machine is the only one
+ */
+function threadsFor(
+  { tasks = 1, threads = 1 }: SubmitJob,
+  option: GivenOption | undefined,
+  all: StatusAnswer["nodes"],
+  { remark }: SlurmVoice,
+): number | undefined {
+  const wanted = Number.parseInt(option?.value ?? "1", 10);
+  if (option === undefined || wanted === 1) return undefined;
+  const sizes = all?.map(({ cpus }) => cpus).filter((cpus) => cpus > 0) ?? [];
+  if (sizes.length === 0) {
+    remark(
+      all === undefined
+        ? `${option.text}: there is one node, which gives all CPUs`
+        : `${option.text}: the scheduler chooses the nodes, of which it has none now; -c with the CPUs of a node gives each task a node`,
+    );
+    return undefined;
+  }
+  const each = Math.floor(Math.min(...sizes) / Math.ceil(tasks / wanted));
+  if (each <= threads) return undefined;
+  remark(`${option.text}: each task gets ${each} CPUs, so that the tasks are on as many nodes`);
+  return each;
 }
 
 /** Files, and restarts as where Slurm's JobRequeue is 1, its default. Of two options, the last one counts. */

@@ -92,7 +92,6 @@ srun ./a.out
     expect(words).toEqual(["--output", "%A_0.out", "--begin", "16:00", "--time", "5m", "--tasks", "2"]);
     expect(warnings).toEqual([
       "#SBATCH --exclusive: ignored; a job always has its CPUs to itself while its row runs",
-      "#SBATCH -N 2: the scheduler chooses the nodes that provide the CPUs; on a cluster, -c with the CPUs of a node gives each task a node",
       "#SBATCH -e %i.err: ignored; %i is not supported here, only %j, %A, %a, %x, %u and %N",
       "#SBATCH --gres-flags=none: ignored, not supported here",
     ]);

@@ -138,10 +138,6 @@ export class SlurmOptions {
       case "nodes": {
         const [, least] = /^([1-9]\d{0,6})(?:-[1-9]\d{0,6})?$/.exec(value) ?? [];
         this.#nodes = least === undefined ? refuse(WHOLE) : Number(least);
-        if (this.#nodes > 1)
-          this.#remarks.push(
-            `${text}: the scheduler chooses the nodes that provide the CPUs; on a cluster, -c with the CPUs of a node gives each task a node`,
-          );
         return;
       }
       case "time": {
