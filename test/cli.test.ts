@@ -836,7 +836,7 @@ describe("bad input: one line, the documented exit code", () => {
     [["simulate", "trace.swf", "--policy", "easy", "--missing-estimate", "-5"], "--missing-estimate"],
     [["simulate", "trace.swf", "--policy", "easy", "--slot", "1e-9"], "--slot"],
     [["simulate", "trace.swf", "--policy", "easy", "--slot", "0.0000001"], "at least 0.000001 s"],
-    [["simulate", "trace.swf", "--policy", "easy", "--bound", "9".repeat(400)], "at most 1000000000 s"],
+    [["simulate", "trace.swf", "--policy", "easy", "--bound", "9".repeat(400)], "at most 10950 d"],
     [["simulate", "downey:jobs=9", "--policy", "easy", "--load", "1e99"], "above 0, at most 1000000"],
     [["simulate", "downey:jobs=9", "--policy", "gang", "--switch", "-5"], "of 0 s or more"],
     [["simulate", "trace.swf", "--policy", "easy", "--first", "9e17"], "from 1 to 9007199254740991"],

@@ -62,7 +62,7 @@ test("a wrong name or time has a message; where no job ended, it says so", async
   expect((await tutti("usage", "--since", "tomorrow")).stderr).toContain("expected a time in the past");
   expect(await tutti("usage", "--until", "2000-01-01")).toMatchObject({
     status: 0,
-    stdout: "No job ended in that time.\n",
+    stdout: "No jobs ended in that time.\n",
   });
   expect(await tutti("usage", "4711")).toMatchObject({ status: 5 });
 });

@@ -22,7 +22,7 @@ test("before a window, a job without a limit waits until it gets one, also after
   ).toMatch(/^Window disk: nothing starts from .* until .*, by .*: new disk\. $/);
   const job = await live.submit("true");
   await again();
-  expect(await said("window", "list")).toMatch(/^disk: nothing starts from /);
+  expect(await said("window", "list")).toMatch(/^window +begin +end +for +by +reason\s+disk .* no jobs /);
   expect(await said("status")).toContain("window disk: nothing starts from");
   expect(await said("why", String(job))).toContain(`give it one with tutti update ${job} --time 2h.`);
   expect((await tutti("update", String(job), "--time", "2h")).status).toBe(0);

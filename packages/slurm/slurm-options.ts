@@ -1,6 +1,6 @@
 /** Defines what users say about the nodes that they want from Slurm, and refuses what could never work. */
 import { InputError } from "@tutti/kernel/core/errors.ts";
-import { formatDuration } from "@tutti/kernel/core/format.ts";
+import { limitText } from "@tutti/kernel/core/format.ts";
 import type { Span } from "@tutti/kernel/core/node-plan.ts";
 import type { Config } from "@tutti/live/daemon/config/config.ts";
 import type { Configured } from "@tutti/live/daemon/executor/provider.ts";
@@ -96,7 +96,7 @@ export function mostLimitMs({ kinds, stopBeforeMs }: SlurmOptions): number {
  * @throws InputError
  */
 export function checkKinds({ kinds, maxNodes, drainMs, stopBeforeMs }: SlurmOptions): void {
-  const text = (ms: number) => formatDuration(ms / 1000);
+  const text = limitText;
   for (const kind of kinds) {
     const { name, nodes } = kind;
     if (nodes.min > maxNodes)

@@ -181,7 +181,7 @@ function hookText(job: Job, hook: JobHook): string | undefined {
 function limitSignalText({ limitSignal }: Job): string | undefined {
   if (limitSignal === undefined) return undefined;
   const { name, beforeMs, batchOnly } = limitSignal;
-  return `${name} ${formatDuration(beforeMs / 1000)} before the limit${batchOnly ? ", to the first process only" : ""}`;
+  return `${name} ${limitText(beforeMs)} before the limit${batchOnly ? ", to the first process only" : ""}`;
 }
 
 /** Facts of which more is said than the value of the field. */

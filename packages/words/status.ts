@@ -129,15 +129,12 @@ export function billText({ askedNodeMs, usedNodeMs, idleNodeMs }: NonNullable<St
   return `${hours(askedNodeMs)} node-hours asked for, ${hours(usedNodeMs)} used, ${hours(idleNodeMs)} of them idle`;
 }
 
+type Allocations = Omit<AllocationsAnswer, "schema">;
+
 /** The allocations of the scheduler, one line each, why there are no nodes, and what they have cost. */
-export function allocationLines({
-  allocations,
-  trouble,
-  rests,
-  bill,
-}: Omit<AllocationsAnswer, "schema">): string[] {
+export function allocationLines({ allocations, trouble, rests, bill }: Allocations): string[] {
   const hasKinds = new Set(allocations.map(({ kind }) => kind)).size > 1;
-  const lines = allocations.map((one) => {
+  const texts = allocations.map((one) => {
     const { name = "(being submitted)", state, nodes, leftMs, kind, askedNodes } = one;
     const asked = askedNodes === undefined ? "" : `, asks for ${plural(askedNodes, "node")}`;
     const place = nodes.length === 0 ? asked : ` on ${nodes.map(visibleLine).join(", ")}`;
@@ -145,9 +142,15 @@ export function allocationLines({
     const of = hasKinds && kind !== undefined ? ` (${visibleLine(kind)})` : "";
     return `${name}${of}  ${visibleLine(state)}${place}${left}`;
   });
+  return [...texts, ...nodeSourceLines({ allocations, trouble, rests, bill })];
+}
+
+/** Why there are no nodes, and what they have cost. */
+export function nodeSourceLines({ allocations, trouble, rests, bill }: Allocations): string[] {
+  const lines: string[] = [];
   if (trouble !== undefined) lines.push(visibleLine(trouble));
   else if (allocations.length === 0)
-    lines.push(rests === undefined ? "There are no nodes" : `There are no nodes: ${visibleLine(rests)}`);
+    lines.push(rests === undefined ? "No nodes are held" : `No nodes are held: ${visibleLine(rests)}`);
   if (bill !== undefined && bill.askedNodeMs > 0) lines.push(billText(bill));
   return lines;
 }

@@ -97,7 +97,7 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number], job: number): st
     case "quota": {
       const { of, name, usedCpuMs, cpuHours, halfLifeMs, againAtMs } = obstacle;
       const whose = `${of === "user" ? "User" : "Group"} ${visibleLine(name)}`;
-      const halfLife = `usage counts half after ${formatDuration(halfLifeMs / 1000)}`;
+      const halfLife = `usage counts half after ${limitText(halfLifeMs)}`;
       return `${whose} has used ${quotaText({ usedCpuMs, cpuHours })}; ${halfLife}. Jobs start again at about ${clockText(againAtMs)}, if nothing more is used. There is no forecast while it waits for this.`;
     }
     case "cpus": {

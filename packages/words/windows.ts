@@ -14,7 +14,7 @@ const USUAL_MS = 7_200_000;
 const SHOWN = 5;
 
 /** Whom the window is for: `users anna, ben and queue night`; undefined: for nobody. */
-function forWhom({ users = [], queues = [] }: Pick<Window, "users" | "queues">): string | undefined {
+export function forWhom({ users = [], queues = [] }: Pick<Window, "users" | "queues">): string | undefined {
   const list = (what: string, names: readonly string[]) =>
     names.length === 0
       ? []

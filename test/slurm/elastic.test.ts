@@ -48,8 +48,8 @@ describeWithSlurm("elastic pilots", () => {
       const placed = [(await scheduler.job(wide)).nodes, (await scheduler.job(long)).nodes];
       expect(placed.map((nodes) => nodes?.length)).toEqual([2, 1]);
       const shown = await scheduler.tutti("allocations");
-      expect(shown).toMatch(/\d+ \(short\) {2}RUNNING on n\d, n\d, ends in/);
-      expect(shown).toMatch(/\d+ \(long\) {2}RUNNING on n\d, ends in/);
+      expect(shown).toMatch(/\d+ +short +RUNNING +n\d, n\d +\d+:/);
+      expect(shown).toMatch(/\d+ +long +RUNNING +n\d +\d+:/);
 
       await scheduler.killFrontEnd();
       scheduler.serve();

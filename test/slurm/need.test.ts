@@ -33,7 +33,7 @@ describeWithSlurm("the need for pilots", () => {
       await expect.poll(rests).toBe(restsText);
       expect(await pilots("-t", "all")).toEqual([]);
       expect(await scheduler.tutti("status")).not.toContain("trouble");
-      expect(await scheduler.tutti("pilot")).toBe(`There are no nodes: ${restsText}\n`);
+      expect(await scheduler.tutti("pilot")).toBe(`No nodes are held: ${restsText}\n`);
 
       // 10 min, less the 60 s before the end at which jobs are stopped.
       const tooLong = await scheduler.run("submit", "--time", "541s", "--", "true");

@@ -1,5 +1,6 @@
 /** Parses the values of options: turns text into checked numbers, with units. */
 
+import { limitText } from "@tutti/kernel/core/format.ts";
 import { MAX_LOAD } from "@tutti/kernel/workload/scale.ts";
 import { parseSizeFrom } from "@tutti/kernel/workload/traces/size-from.ts";
 import { parseUse, type Use, useText, whyNoUse } from "@tutti/protocol/resources.ts";
@@ -56,7 +57,7 @@ export function share(text: string): number {
 }
 
 /** About 30 years; anything longer is a typing error. */
-const MAX_S = 1e9;
+const MAX_S = 10_950 * 86_400;
 
 /**
  * An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms, 1:30:00. The result is in seconds.
@@ -68,12 +69,16 @@ export function duration(
   maxS: number = MAX_S,
 ): (text: string) => number {
   const range =
-    min === "zero" ? " of 0 s or more" : min === "above zero" ? " above 0" : ` of at least ${min} s`;
+    min === "zero"
+      ? " of 0 s or more"
+      : min === "above zero"
+        ? " above 0"
+        : ` of at least ${min < 1 ? `${min} s` : limitText(min * 1000)}`;
   return (text) => {
     const value = durationSeconds(text);
     const isLong = min === "zero" ? value >= 0 : min === "above zero" ? value > 0 : value >= min;
     if (isLong && value <= maxS) return value;
-    const limit = value > maxS ? `, at most ${maxS} s` : "";
+    const limit = value > maxS ? `, at most ${limitText(maxS * 1000)}` : "";
     throw new InvalidArgumentError(
       `expected a duration${range}, such as 90, 90s, 1.5m, 2h or 1:30:00${limit}`,
     );

@@ -1,12 +1,14 @@
 /** `tutti allocations`: shows the nodes that the scheduler has, asks for some, or says that some are off. */
 
-import { plural } from "@tutti/kernel/core/format.ts";
+import { NO_VALUE, plural } from "@tutti/kernel/core/format.ts";
 import type { AllocationsAnswer, OffAnswer, PilotAnswer } from "@tutti/protocol/schema.ts";
-import { allocationLines } from "@tutti/words/status.ts";
+import { nodeSourceLines } from "@tutti/words/status.ts";
+import { elapsedText } from "@tutti/words/times.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import { Argument, type Command, Option } from "commander";
 import { UsageError } from "../errors.ts";
 import { type Asked, show } from "../live/show.ts";
+import { left, right, tableOf } from "../text/text.ts";
 
 type Answers = AllocationsAnswer | PilotAnswer | OffAnswer;
 interface Options {
@@ -53,12 +55,30 @@ export function configure(command: Command): void {
     text: (answer) =>
       "jobs" in answer
         ? `${offText(answer)}\n`
-        : `${allocationLines("pilots" in answer ? byNewNames(answer) : answer).join("\n")}\n`,
+        : allocationsText("pilots" in answer ? byNewNames(answer) : answer),
     next: (answer, { words: [action] }) => {
       if (action !== "start" || !("allocations" in answer)) return undefined;
       return answer.allocations.length === 0 ? "tutti: nodes are asked for" : undefined;
     },
   });
+}
+
+function allocationsText(answer: Omit<AllocationsAnswer, "schema">): string {
+  const { allocations } = answer;
+  const kinds = new Set(allocations.map(({ kind }) => kind));
+  const table = tableOf<(typeof allocations)[number]>(allocations, [
+    right("allocation", ({ name = NO_VALUE }) => visibleLine(name)),
+    kinds.size > 1 ? left("kind", ({ kind = NO_VALUE }) => visibleLine(kind)) : undefined,
+    left("state", ({ state }) => visibleLine(state)),
+    left("nodes", ({ nodes, askedNodes }) =>
+      nodes.length > 0 || askedNodes === undefined
+        ? nodes.map(visibleLine).join(", ")
+        : `${plural(askedNodes, "node")} asked for`,
+    ),
+    right("ends in", ({ leftMs }) => (leftMs === undefined ? NO_VALUE : elapsedText(leftMs))),
+  ]);
+  const lines = [...(allocations.length === 0 ? [] : [table]), ...nodeSourceLines(answer)];
+  return `${lines.join("\n")}\n`;
 }
 
 function offText({ nodes, jobs }: OffAnswer): string {

@@ -61,7 +61,7 @@ async function list(
     // Without a heading, standard output holds only jobs.
     if (chosen?.hasHeading === false) return;
     const { counts } = await client.ask<StatusAnswer>("/v1/status");
-    writeOut(all ? "There are no jobs.\n" : `${noJobsText(counts)}\n`);
+    writeOut(all ? "No jobs are known.\n" : `${noJobsText(counts)}\n`);
     hint(
       `next: ${commandName()} submit -- COMMAND, or ${commandName()} jobs --ended for those that have ended`,
     );
@@ -127,7 +127,7 @@ async function listEnded(words: readonly string[], { last, json, ...options }: O
   if (json) return writeJsonList("tutti.jobs/1", "jobs", jobsOf(pages));
   const { isAdministrator, keptSinceMs } = await client.ask<StatusAnswer>("/v1/status");
   const count = await writeTable(client, pages, numbers?.length ?? last, { isAdministrator, chosen });
-  if (count === 0 && chosen?.hasHeading !== false) writeOut("No job has ended yet.\n");
+  if (count === 0 && chosen?.hasHeading !== false) writeOut("No jobs have ended yet.\n");
   if (keptSinceMs !== undefined && words.length === 0 && count < last) {
     hint(`Jobs that ended before ${clockText(keptSinceMs)} are forgotten`);
   }

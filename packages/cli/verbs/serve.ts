@@ -6,7 +6,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { parseCpus } from "@tutti/host/machine.ts";
 import { ownVersion } from "@tutti/host/version.ts";
-import { formatDuration, plural } from "@tutti/kernel/core/format.ts";
+import { limitText, plural } from "@tutti/kernel/core/format.ts";
 import { choosePolicy } from "@tutti/kernel/policies/parse-policy.ts";
 import { currentUid, defaultSocket, runtimeDirOf } from "@tutti/live/api/runtime-dir.ts";
 import { type Api, checkApi, startApi } from "@tutti/live/api/server/server.ts";
@@ -281,7 +281,9 @@ function settingsOf({ policy, slot, rows, mode, pack, cpus, smt }: ServeOptions)
 function slotMs(seconds: number): number {
   const ms = Math.round(seconds * 1000);
   if (ms >= MIN_SLOT_MS && ms <= MAX_SLOT_MS) return ms;
-  throw new UsageError(`Cannot use slots of ${formatDuration(ms / 1000)}: expected 20 ms to 60 s`);
+  throw new UsageError(
+    `Cannot use slots of ${limitText(ms)}: expected ${MIN_SLOT_MS} ms to ${limitText(MAX_SLOT_MS)}`,
+  );
 }
 
 function cpuList(text: string): number[] {

@@ -7,8 +7,8 @@
 import {
   formatCount,
   formatDigits,
-  formatDuration,
   formatPercent,
+  limitText,
   NO_VALUE,
   plural,
 } from "@tutti/kernel/core/format.ts";
@@ -89,7 +89,7 @@ const SUMS: Shown<UsageAnswer, Options, Words> = {
     if (until !== undefined) query.set("to", String(until));
     return client.ask(`/v1/usage?${query}`);
   },
-  text: ({ rows }) => (rows.length === 0 ? "No job ended in that time.\n" : `${usageTable(rows)}\n`),
+  text: ({ rows }) => (rows.length === 0 ? "No jobs ended in that time.\n" : `${usageTable(rows)}\n`),
   next: ({ keptSinceMs }) =>
     keptSinceMs === undefined
       ? undefined
@@ -139,7 +139,7 @@ function usageTable(rows: readonly UsageRow[]): string {
 
 function sharesText(answer: SharesAnswer): string {
   const { policy, isUsed, halfLifeMs, rank, ofUsers, users, groups, quotas = [] } = answer;
-  const halfLife = `Usage counts half after ${formatDuration(halfLifeMs / 1000)}.`;
+  const halfLife = `Usage counts half after ${limitText(halfLifeMs)}.`;
   const order = isUsed
     ? `The policy ${visibleLine(policy)} starts jobs of users with a larger factor first.`
     : `The policy ${visibleLine(policy)} does not order jobs by these factors.`;

@@ -1,14 +1,17 @@
 /** `tutti window add`, `remove` and `list`: keep the machine for some jobs, or for none, for a time. */
 
+import { NO_VALUE } from "@tutti/kernel/core/format.ts";
 import { MAX_REASON_LENGTH } from "@tutti/protocol/limits.ts";
 import type { WindowAnswer, WindowBody, WindowsAnswer } from "@tutti/protocol/schema.ts";
 import { BEGIN_EXPECTED, beginTimeMs } from "@tutti/words/begin-time.ts";
-import { windowText } from "@tutti/words/windows.ts";
+import { clockText } from "@tutti/words/times.ts";
+import { visibleLine } from "@tutti/words/visible.ts";
+import { forWhom, windowText } from "@tutti/words/windows.ts";
 import { type Command, InvalidArgumentError } from "commander";
 import { UsageError } from "../errors.ts";
 import { type Asked, show } from "../live/show.ts";
 import { duration } from "../options/parse.ts";
-import { commandName, wrap } from "../text/text.ts";
+import { commandName, left, right, tableOf, wrap } from "../text/text.ts";
 
 const seconds = duration("above zero");
 
@@ -61,10 +64,22 @@ export function configure(command: Command): void {
   show(command.command("list").description("list the windows that are not over"), {
     ask: ({ client }) => client.ask<WindowsAnswer>("/v1/windows"),
     text: ({ windows }) =>
-      windows.length === 0
-        ? "No windows are announced.\n"
-        : windows.map((window) => `${wrap(windowText(window), 2)}\n`).join(""),
+      windows.length === 0 ? "No windows are announced.\n" : `${windowsTable(windows)}\n`,
   });
+}
+
+function windowsTable(windows: WindowsAnswer["windows"]): string {
+  return tableOf<(typeof windows)[number]>(windows, [
+    left("window", ({ name }) => visibleLine(name)),
+    left("begin", ({ fromMs }) => clockText(fromMs)),
+    left("end", ({ untilMs }) => clockText(untilMs)),
+    left("for", (window) => forWhom(window) ?? "no jobs"),
+    left("by", ({ by }) => visibleLine(by), 1),
+    left("reason", ({ reason = NO_VALUE }) => visibleLine(reason), 2),
+    windows.some(({ running = 0 }) => running > 0)
+      ? right("still running", ({ running = 0 }) => String(running), 3)
+      : undefined,
+  ]);
 }
 
 function bodyOf(name: string, options: Options): WindowBody {

@@ -1,4 +1,5 @@
 /** Ticks of an axis of time: calendar times, or times from an origin. */
+import { limitText } from "@tutti/kernel/core/format.ts";
 import { MAX_MS, type TimeScale } from "./scale.ts";
 
 /** How an axis names times. */
@@ -90,17 +91,5 @@ function dayText(localMs: number): string {
 export function offsetText(ms: number, signed: boolean): string {
   if (Math.abs(ms) < 0.5) return signed ? "now" : "0";
   const sign = ms < 0 ? "−" : signed ? "+" : "";
-  let rest = Math.round(Math.abs(ms));
-  const parts: string[] = [];
-  for (const [unitMs, unit] of [
-    [DAY, "d"],
-    [HOUR, "h"],
-    [MINUTE, "min"],
-  ] as const) {
-    const whole = Math.floor(rest / unitMs);
-    if (whole > 0) parts.push(`${whole} ${unit}`);
-    rest -= whole * unitMs;
-  }
-  if (rest > 0) parts.push(`${rest / SECOND} s`);
-  return sign + parts.join(" ");
+  return sign + limitText(Math.round(Math.abs(ms)));
 }

@@ -1,4 +1,5 @@
 /** Which jobs the queues of a batch system take, and what to set so that they take one that they refuse. */
+import { limitText } from "../../core/format.ts";
 import type { JobCheck, OfferedJob, ParameterValues } from "../../core/policy.ts";
 import { exceededLimit, type JobShape, NO_QUEUE, type QueueClass } from "../../core/queue-classes.ts";
 
@@ -31,9 +32,9 @@ export function queueCheck(classes: readonly QueueClass[], parameters: Parameter
     if (open.some((queue) => exceededLimit(wide[queue], job) === undefined)) return undefined;
     const widest = open.reduce((best, one) => (wide[one].processors > wide[best].processors ? one : best));
     const { name, elapsedBelowS } = wide[widest];
-    const below = elapsedBelowS === undefined ? "" : ` for less than ${elapsedBelowS} s`;
+    const below = elapsedBelowS === undefined ? "" : ` for less than ${limitText(elapsedBelowS * 1000)}`;
     const admits = `admits ${sizeText(wide[widest])}${below}`;
-    const asks = `asks for ${sizeText(job)}${below === "" ? "" : ` for ${job.estimateS} s`}`;
+    const asks = `asks for ${sizeText(job)}${below === "" ? "" : ` for ${limitText(job.estimateS * 1000)}`}`;
     const set = advice(
       open.map((queue) => classes[queue]),
       job,

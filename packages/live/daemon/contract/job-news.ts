@@ -56,6 +56,6 @@ export function checkNews(request: SubmitJob, limits: NewsLimits): Refusal | und
   const has = Number.isFinite(endMs) ? `${own} limit is ${limitText(endMs)}` : "it has none";
   return refuse(
     "invalid",
-    `Cannot send ${limitSignal.name} ${limitSignal.beforeMs / 1000} s before the time limit of the job: ${has}, expected a longer limit (--time)`,
+    `Cannot send ${limitSignal.name} ${limitText(limitSignal.beforeMs)} before the time limit of the job: ${has}, expected a longer limit (--time)`,
   );
 }

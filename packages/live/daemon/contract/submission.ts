@@ -242,7 +242,7 @@ export function nameOf(request: SubmitJob): string {
 }
 
 function describeLimit(limit: string, value: number): string {
-  if (limit === "elapsed") return `${value} s`;
+  if (limit === "elapsed") return limitText(value * 1000);
   return `${value} ${value === 1 ? limit.replace(/e?s$/, limit === "processes" ? "" : "") : limit}`;
 }
 

@@ -90,7 +90,7 @@ export function History() {
         </span>
       </div>
       <Alarm>{problem}</Alarm>
-      {jobs.length === 0 ? <p>No job ended in this period.</p> : <Found jobs={jobs} by={by} />}
+      {jobs.length === 0 ? <p>No jobs ended in this period.</p> : <Found jobs={jobs} by={by} />}
       <p class="muted">
         Among the {formatCount(MAX_HISTORY)} newest jobs. The same on the command line:{" "}
         <code>tutti jobs --ended</code>, and <code>tutti export</code> for a trace.
