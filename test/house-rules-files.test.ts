@@ -1,8 +1,6 @@
 /** Checks rules for files: every file and every export is used. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { codeOf, importsOf, root, type Source, source, sourcesIn, targetOf } from "./sources.ts";
+import { codeOf, importsOf, type Source, source, sourcesIn, targetOf } from "./sources.ts";
 
 /** Programs, which are started and not imported. */
 const PROGRAMS = [
@@ -160,10 +158,4 @@ describe("assertions", () => {
       ]),
     ).toEqual([]);
   });
-});
-
-test("each decision ends with its day and a revision", () => {
-  const bullets = readFileSync(join(root, "docs/decisions.md"), "utf8").match(/^- .+(?:\n {2}.*)*/gm) ?? [];
-  expect(bullets.length).toBeGreaterThan(50);
-  expect(bullets.filter((bullet) => !/ \(\d{4}-\d\d-\d\d, [0-9a-f]{7}\)$/.test(bullet))).toEqual([]);
 });
