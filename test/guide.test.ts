@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { filesIn, makeFolder, removeFolder, shell } from "./command.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const guide = readFileSync(join(root, "docs/guide-laboratory.md"), "utf8");
+const guide = readFileSync(join(root, "docs/reference-laboratory.md"), "utf8");
 const commands = Array.from(guide.matchAll(/```sh\n([\s\S]*?)```/g), ([, block = ""]) =>
   block.trimEnd().split("\n"),
 ).flat();
@@ -28,7 +28,7 @@ beforeAll(() => {
 });
 afterAll(() => removeFolder(folder));
 
-describe("docs/guide-laboratory.md", () => {
+describe("docs/reference-laboratory.md", () => {
   test("has commands for every verb", () => {
     for (const verb of ["simulate", "compare", "lab reproduce", "list policies", "list models", "workload"])
       expect(

@@ -1,7 +1,7 @@
 /**
  * The verbs about jobs that run again, later, one after another, or not for a while, as a user types them:
  * real commands against a real scheduler with real jobs. Their words and exit codes come from
- * docs/guide-user.md and the help.
+ * docs/reference-jobs.md and the help.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -66,7 +66,7 @@ describe("the systemd units", () => {
 
   test("the guide names the files that there are", () => {
     const guide = readFileSync(
-      fileURLToPath(new URL("../docs/guide-administrator.md", import.meta.url)),
+      fileURLToPath(new URL("../docs/reference-administration.md", import.meta.url)),
       "utf8",
     );
     for (const name of ["tutti", "tutti-user"]) expect(guide).toContain(`packaging/systemd/${name}.service`);

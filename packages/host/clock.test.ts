@@ -54,7 +54,7 @@ describe("wakeAt", () => {
 });
 
 test("the administrator guide has the same table", () => {
-  const guide = readFileSync(new URL("../../docs/guide-administrator.md", import.meta.url), "utf8");
+  const guide = readFileSync(new URL("../../docs/reference-administration.md", import.meta.url), "utf8");
   const rows = guide
     .split("\n")
     .map((line) => line.split("|").map((cell) => cell.trim()))

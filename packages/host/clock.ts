@@ -3,7 +3,7 @@
  * There are three clocks: Unix time, which people and NTP set; monotonic time, which nobody can set and which
  * stands still while the machine is suspended; and boot time, which also counts suspends.
  *
- * A new promise needs a row here, in the table of docs/guide-administrator.md, and a scene in
+ * A new promise needs a row here, in the table of docs/reference-administration.md, and a scene in
  * test/clock-steps.test.ts, which sets the clock in each direction and suspends the machine.
  */
 import { uptime } from "./ports/os.ts";

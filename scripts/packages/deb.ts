@@ -19,9 +19,9 @@ const MAINTAINER_SCRIPTS = ["postinst", "prerm", "postrm"];
 /** What Node needs is in these packages; what Tutti runs (setpriv, taskset) is in every Debian. */
 const DEPENDS = "libc6 (>= 2.28), libstdc++6 (>= 8), libatomic1, debconf (>= 0.5) | debconf-2.0";
 const GUIDES = [
-  "guide-user.md",
-  "guide-administrator.md",
-  "guide-laboratory.md",
+  "reference-jobs.md",
+  "reference-administration.md",
+  "reference-laboratory.md",
   "cli.md",
   "python.md",
   "security.md",

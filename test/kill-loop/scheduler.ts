@@ -155,7 +155,7 @@ export class Scheduler {
     if (status !== 0) this.problems.push(`tutti store backup ended with ${status}: ${stderr}`);
   }
 
-  /** As docs/guide-administrator.md says; the front end is not there. */
+  /** As docs/reference-administration.md says; the front end is not there. */
   restore(): void {
     for (const end of ["", "-wal", "-shm"]) {
       rmSync(`${join(this.state, "tutti.db")}${end}.old`, { force: true });

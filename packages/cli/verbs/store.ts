@@ -22,8 +22,8 @@ interface Options {
 const HELP = `
 Only root and the user who runs the scheduler can make a backup. The file holds
 all kept jobs with their commands, environments and scripts, so only you can
-read it. It does not hold the output of jobs. docs/guide-administrator.md says
-how to restore it.`;
+read it. It does not hold the output of jobs. docs/reference-administration.md
+says how to restore it.`;
 
 export function configure(command: Command): void {
   addOptions(command.command("backup").description("copy the store to a file, even while the scheduler runs"))

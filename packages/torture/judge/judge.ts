@@ -1,7 +1,7 @@
 /**
  * Judges a run of the kill loop, or a simulated life. It knows what the test asked for and was answered, what
  * the jobs, hooks and a webhook wrote themselves, and the scheduler's records. From the first two it derives
- * what must have happened, by the rules in docs/guide-user.md.
+ * what must have happened, by the rules in docs/reference-jobs.md.
  */
 import type { Job } from "@tutti/protocol/schema.ts";
 import { type Asked, type History, type JudgedJob, LIMIT, nameOf, type Start } from "./history.ts";
@@ -20,7 +20,7 @@ const NOTED_MS = 5;
 const WITHDRAWN = "cancelled while it waits";
 /** Longer than any start of a program on a busy machine, and shorter than any step of its clock here. */
 const LONGEST_LAG_MS = 1000;
-/** docs/guide-user.md: 10 s, 20 s, 40 s and so on, up to 6 minutes. */
+/** docs/reference-jobs.md: 10 s, 20 s, 40 s and so on, up to 6 minutes. */
 const LONGEST_DELAY_MS = 360_000;
 /** Attempts that were lost before their command began do not count, up to that many. */
 const FREE_STARTS = 3;

@@ -66,7 +66,7 @@ function backupOf({ state }: Life): string {
   return `${state}-backup.db`;
 }
 
-/** As docs/guide-administrator.md says; the front end is not there. */
+/** As docs/reference-administration.md says; the front end is not there. */
 function putInPlace(life: Life): void {
   const { site, files, root, machine, state } = life;
   const store = `${state}/tutti.db`;

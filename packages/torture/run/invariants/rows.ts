@@ -10,7 +10,7 @@ const BETWEEN_MS = 4000;
 const SWITCH_MS = 150;
 /** A conductor that has just begun, or just gone on, first has to find its gangs. */
 const HEALTHY_MS = 3000;
-/** docs/guide-administrator.md: the guardian lets all gangs run 5 s after the last sign of life. */
+/** docs/reference-administration.md: the guardian lets all gangs run 5 s after the last sign of life. */
 const GUARDIAN_MS = 9000;
 
 interface Gang {

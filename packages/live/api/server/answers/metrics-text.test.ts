@@ -96,7 +96,10 @@ test("counters of jobs since the start; times are in seconds", () => {
 });
 
 test("the guide names every metric", () => {
-  const guide = readFileSync(new URL("../../../../../docs/guide-administrator.md", import.meta.url), "utf8");
+  const guide = readFileSync(
+    new URL("../../../../../docs/reference-administration.md", import.meta.url),
+    "utf8",
+  );
   const node = { node: "n1", state: "up" as const, cpus: 4 };
   const times = { offsetMs: 1, uncertaintyMs: 1, skewP50Ms: 1, skewP99Ms: 1 };
   const all = metricsText(
