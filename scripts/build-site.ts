@@ -23,8 +23,9 @@ import { buildLabPage, labFile } from "./build-web.ts";
 import { apiPage } from "./site/api-page.ts";
 import { breakPage, breakScripts } from "./site/break-page.ts";
 import { commandPage } from "./site/command-page.ts";
-import { documentPage } from "./site/document.ts";
+import { documentPage, htmlName } from "./site/document.ts";
 import { firstPage, firstScript } from "./site/first-page.ts";
+import { GUIDES, REFERENCES } from "./site/guides.ts";
 import { checkLinks, type Entry, framed, type SitePage } from "./site/page.ts";
 import { searchPage } from "./site/sections.ts";
 
@@ -36,7 +37,7 @@ const HEADER: readonly Entry[] = [
   ["Tutti", "index.html"],
   ["Laboratory", "lab.html"],
   ["Break it", "break.html"],
-  ["User guide", "docs/reference-jobs.html"],
+  ["Run jobs", "docs/guide-user.html"],
   ["Commands", "reference/commands.html"],
   ["Papers", "docs/papers/index.html"],
   ["Findings", "docs/findings.html"],
@@ -49,22 +50,20 @@ const GROUPS: readonly (readonly [heading: string, paths: readonly string[]])[] 
     [
       "break.html",
       "README.html",
-      "docs/reference-jobs.html",
-      "docs/reference-administration.html",
-      "docs/reference-laboratory.html",
+      ...GUIDES.map((name) => `docs/${htmlName(name)}`),
       "docs/slurm.html",
-      "docs/slurm-names.html",
+      "docs/ssh.html",
     ],
   ],
   [
     "To look something up",
     [
+      ...REFERENCES.map((name) => `docs/${htmlName(name)}`),
       "docs/cli.html",
       "reference/commands.html",
       "docs/api.html",
       "reference/api.html",
       "docs/library.html",
-      "docs/python.html",
       "docs/workloads.html",
       "docs/glossary.html",
     ],

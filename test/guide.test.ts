@@ -1,15 +1,20 @@
-/** Runs every command of the laboratory's guide as a reader would. */
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+/** Runs every command of the laboratory's guide, and then of its reference, as a reader would. */
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { filesIn, makeFolder, removeFolder, shell } from "./command.ts";
+import { blocksOf, dialogueOf } from "./guide-blocks.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const guide = readFileSync(join(root, "docs/reference-laboratory.md"), "utf8");
-const commands = Array.from(guide.matchAll(/```sh\n([\s\S]*?)```/g), ([, block = ""]) =>
-  block.trimEnd().split("\n"),
-).flat();
+/** With what a command prints, where the guide shows it. */
+const commands = ["docs/guide-laboratory.md", "docs/reference-laboratory.md"]
+  .flatMap(blocksOf)
+  .flatMap((block): { readonly command: string; readonly shown?: string }[] => {
+    if (block.language === "console") return dialogueOf(block);
+    const lines = block.language === "sh" ? block.text.trimEnd().split("\n") : [];
+    return lines.map((command) => ({ command }));
+  });
 /** Two jobs that need all processors, in the columns of Batsim's table of jobs. */
 const OF_ANOTHER_SIMULATOR = `job_id,submission_time,requested_number_of_resources,requested_time,starting_time,execution_time,finish_time,allocated_resources
 1,0,128,10,0,10,10,0-127
@@ -28,23 +33,31 @@ beforeAll(() => {
 });
 afterAll(() => removeFolder(folder));
 
-describe("docs/reference-laboratory.md", () => {
+describe("the laboratory's documents", () => {
   test("has commands for every verb", () => {
     for (const verb of ["simulate", "compare", "lab reproduce", "list policies", "list models", "workload"])
       expect(
-        commands.some((command) => command.includes(`tutti ${verb}`)),
+        commands.some(({ command }) => command.includes(`tutti ${verb}`)),
         verb,
       ).toBe(true);
   });
 
-  test.each(commands)("%s", (command) => {
-    const { status, stderr } = shell(folder, command);
+  test.each(commands)("$command", ({ command, shown }) => {
+    const { status, stdout, stderr } = shell(folder, command);
     expect(stderr).not.toMatch(/^tutti: /m);
+    if (shown !== undefined) expect(stdout).toBe(shown);
     expect(status).toBe(0);
   });
 
   test("the files that it mentions exist afterwards", () => {
-    for (const name of ["report.html", "gangs.html", "result.csv", "schedule.swf", "kawanami2008.html"])
+    for (const name of [
+      "report.html",
+      "gangs.html",
+      "lab.html",
+      "result.csv",
+      "schedule.swf",
+      "kawanami2008.html",
+    ])
       expect(filesIn(folder)).toContain(name);
   });
 });

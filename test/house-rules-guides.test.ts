@@ -1,8 +1,9 @@
-/** Checks that the documents stay readable: each decision has a subject, and links lead somewhere. */
+/** Checks that documents stay readable: guides are short, decisions have a subject, links lead somewhere. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { documentPage } from "../scripts/site/document.ts";
+import { GUIDES, REFERENCES } from "../scripts/site/guides.ts";
 import { checkLinks } from "../scripts/site/page.ts";
 import { root } from "./sources.ts";
 
@@ -18,6 +19,32 @@ const pages = [...inFolder("", false), ...inFolder("docs", true)].map((path) =>
 test("links of documents lead to pages and headings that there are", () => {
   expect(pages.length).toBeGreaterThan(25);
   checkLinks(pages, new Set(pages.flatMap(({ files }) => files)));
+});
+
+describe("guides", () => {
+  /** As `wc -w` counts: with code, tables and marks of Markdown. */
+  const wordsIn = (text: string) => text.split(/\s+/).filter((word) => word !== "").length;
+  const MAX_WORDS = 1500;
+
+  test.each(GUIDES)(
+    "docs/%s can be read in ten minutes, begins with the first minute, ends in an example",
+    (name) => {
+      const text = read(`docs/${name}`);
+      expect(wordsIn(text)).toBeLessThanOrEqual(MAX_WORDS);
+      const sections = Array.from(text.matchAll(/^## (.+)$/gm), ([, title]) => title);
+      expect(sections[0]).toBe("The first minute");
+      expect(sections.filter((title) => / from start to end$/.test(title))).toHaveLength(1);
+      expect(sections.at(-1)).toMatch(/ from start to end$/);
+    },
+  );
+
+  test("the README leads to all of them and to their references, and fits on a screen", () => {
+    const readme = read("README.md");
+    for (const name of [...GUIDES, ...REFERENCES]) expect(readme).toContain(`](docs/${name})`);
+    // Of a large window: with two or three lines for a long one.
+    expect(readme.split("\n").length).toBeLessThanOrEqual(60);
+    expect(wordsIn(readme)).toBeLessThanOrEqual(600);
+  });
 });
 
 describe("docs/decisions.md", () => {

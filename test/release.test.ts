@@ -50,13 +50,13 @@ describe("the version", () => {
     copyPlaces();
     for (const name of ["CITATION.cff", "package-lock.json", "packages/lab/package.json"])
       writeFileSync(path(name), read(name).replace(version, "9.8.7"));
-    writeFileSync(path("docs/python.md"), "");
+    writeFileSync(path("docs/reference-python.md"), "");
     const headed = new RegExp(`^## ${version.replaceAll(".", "\\.")}$`, "m");
     writeFileSync(path("CHANGELOG.md"), read("CHANGELOG.md").replace(headed, "## 9.8.7"));
     expect(contentFaults(folder, version).sort()).toEqual([
       `CHANGELOG.md: no section "## ${version}" with text`,
       expect.stringMatching(/^CITATION\.cff:\d+: 9\.8\.7, expected /),
-      `docs/python.md: no version, expected ${version}`,
+      `docs/reference-python.md: no version, expected ${version}`,
       `package-lock.json:3: 9.8.7, expected ${version}`,
       `packages/lab/package.json:3: 9.8.7, expected ${version}`,
     ]);

@@ -12,21 +12,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { GUIDES, REFERENCES } from "../site/guides.ts";
 import { copyProgram, place, revisionS, root, setModes, version } from "./program.ts";
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 const MAINTAINER_SCRIPTS = ["postinst", "prerm", "postrm"];
 /** What Node needs is in these packages; what Tutti runs (setpriv, taskset) is in every Debian. */
 const DEPENDS = "libc6 (>= 2.28), libstdc++6 (>= 8), libatomic1, debconf (>= 0.5) | debconf-2.0";
-const GUIDES = [
-  "reference-jobs.md",
-  "reference-administration.md",
-  "reference-laboratory.md",
-  "cli.md",
-  "python.md",
-  "security.md",
-  "tutti.toml",
-];
+const DOCUMENTS = [...GUIDES, ...REFERENCES, "cli.md", "security.md", "tutti.toml"];
 
 export function makeDeb(out: string): string {
   const folder = mkdtempSync(join(tmpdir(), "tutti-deb-"));
@@ -40,7 +33,7 @@ export function makeDeb(out: string): string {
     place("packaging/systemd/tutti-user.service", join(folder, "usr/lib/systemd/user/tutti.service"));
     place("python/tutti.py", join(folder, "usr/lib/python3/dist-packages/tutti.py"));
     const doc = join(folder, "usr/share/doc/tutti");
-    for (const name of GUIDES) place(`docs/${name}`, join(doc, name));
+    for (const name of DOCUMENTS) place(`docs/${name}`, join(doc, name));
     place("README.md", join(doc, "README.md"));
     writeFileSync(join(doc, "copyright"), copyright(program));
     const changes = readFileSync(join(root, "CHANGELOG.md"));

@@ -9,7 +9,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
     /(?<=^ {2}"version": "|"name": "(?:tutti|@tutti\/(?!node")[\w-]+)",\n {6}"version": "|"@tutti\/[\w-]+": ")[^"]+/gm,
   "packages/*/package.json": /(?<=^ {2}"version": "|"@tutti\/[\w-]+": ")[^"]+/gm,
   "CITATION.cff": /(?<=^version: ).+/gm,
-  "docs/python.md": /(?<=\/tutti\/)\d+\.\d+\.\d+(?=-\*)/g,
+  "docs/reference-python.md": /(?<=\/tutti\/)\d+\.\d+\.\d+(?=-\*)/g,
   // As `npm run papers` writes them.
   "docs/papers/*.md": /(?<=with Tutti )\d+\.\d+\.\d+(?=[;.])/g,
 };
