@@ -156,7 +156,7 @@ describe("scontrol update", () => {
     }
     expect(await shell("scontrol top 1")).toMatchObject({
       status: 1,
-      stderr: "scontrol: error: top is not supported by Tutti; use tutti priority N JOB\n",
+      stderr: "scontrol: error: top is not supported by Tutti; use tutti update --priority N JOB\n",
     });
     await shell(`scancel ${job}`);
   });

@@ -29,12 +29,12 @@ const ACTIONS: Readonly<Record<string, BatchBody["action"]>> = {
 
 /** What does the same here, as far as there is something. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  create: "tutti reserve",
-  delete: "tutti unreserve",
+  create: "tutti window add",
+  delete: "tutti window remove",
   reconfigure: "tutti down and tutti serve, after a change of the configuration",
   shutdown: "tutti down",
   takeover: "tutti serve",
-  top: "tutti priority N JOB",
+  top: "tutti update --priority N JOB",
   wait_job: "tutti wait JOB",
 };
 
@@ -293,7 +293,7 @@ async function update(words: readonly string[]): Promise<void> {
     throw new SlurmError("Cannot update: expected JobId=JOB and what changes");
   throw unsupported(
     ...first,
-    "queues are in the configuration of tutti serve, and windows are made by tutti reserve",
+    "queues are in the configuration of tutti serve, and windows are made by tutti window add",
   );
 }
 

@@ -79,7 +79,7 @@ const REASONS: Readonly<Record<string, string>> = {
   features: "nodes have no features here",
   numnodes: "the number of nodes follows from tasks and CPUs",
   reqnodelist: "the scheduler chooses the nodes",
-  reservationname: "a window of tutti reserve names its users and queues",
+  reservationname: "a window of tutti window add names its users and queues",
 };
 
 /** A job that gets the priority 0 is held, as in Slurm. */
