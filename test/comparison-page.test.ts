@@ -69,14 +69,20 @@ test("every command and every option that it names exists", async () => {
   const program = await makeProgram("all");
   let count = 0;
   for (const [, words] of page.matchAll(/`tutti ([^`]*)`/g)) {
-    const [name, ...rest] = words
+    const rest = words
       .replaceAll(/'[^']*'/g, "")
       .split(" -- ")[0]
       .split(" ");
-    const command = program.commands.find((each) => each.name() === name || each.aliases().includes(name));
-    expect([words, command !== undefined]).toEqual([words, true]);
+    let command = program;
+    // Also of a command of a command, such as `window add`.
+    while (command.commands.length > 0) {
+      const name = rest.shift() ?? "";
+      const named = command.commands.find((each) => each.name() === name || each.aliases().includes(name));
+      expect([words, named !== undefined]).toEqual([words, true]);
+      command = named!;
+    }
     for (const option of rest.filter((word) => /^--?[a-z]/.test(word))) {
-      const known = command!.options.some(({ long, short }) => option === long || option === short);
+      const known = command.options.some(({ long, short }) => option === long || option === short);
       expect([words, option, known]).toEqual([words, option, true]);
       count++;
     }
