@@ -355,7 +355,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}/some/path/`;
     try {
       const { page, faults } = await opened(origin);
-      await page.locator("main").getByText("Laboratory guide").click();
+      await page.locator("main").getByText("Guide: the laboratory").click();
       await page.waitForSelector("main h1");
       for (const name of siteFiles().filter((path) => path.endsWith(".html"))) {
         await page.goto(`${origin}${name}`);

@@ -1,4 +1,4 @@
-/** Checks when `wakeAt` calls, and that the administrator guide shows the table of promises. */
+/** Checks when `wakeAt` calls, and that the reference for administration shows the table of promises. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Due, LOOK_MS, PROMISES, wakeAt } from "./clock.ts";
@@ -53,7 +53,7 @@ describe("wakeAt", () => {
   });
 });
 
-test("the administrator guide has the same table", () => {
+test("the reference for administration has the same table", () => {
   const guide = readFileSync(new URL("../../docs/reference-administration.md", import.meta.url), "utf8");
   const rows = guide
     .split("\n")
