@@ -112,9 +112,19 @@ export async function submitJob(
 function wishOf(verb: "submit" | "run", { given }: Parsed): SlurmWish {
   forgetOuterJob(process.env);
   const names = (isElsewhere: boolean) =>
-    isElsewhere ? undefined : (process.env.TUTTI_SLURM_NAMES ?? ownNames());
+    isElsewhere ? undefined : (process.env.TUTTI_SLURM_NAMES ?? namesOrRemark());
   const all = merged(given, optionsOfVariables(process.env));
   return { given: all, isBatch: verb === "submit", voice: SCRIPT_VOICE, names };
+}
+
+/** A user without a home can still submit: the script may do without these commands. */
+function namesOrRemark(): string | undefined {
+  try {
+    return ownNames();
+  } catch (error) {
+    hint(`tutti: the job has no srun and no other command of Slurm: ${(error as Error).message}`);
+    return undefined;
+  }
 }
 
 /**
