@@ -348,6 +348,17 @@ export const statusAnswer = answer("tutti.status/1", {
     "Countable resources; left out if there are none",
   ),
   features: optional(z.array(z.string()), "Words that every node has, for --constraint; left out: none"),
+  gpus: optional(
+    z.array(
+      z.object({
+        node: optional(z.string(), "Left out: on the machine that runs the scheduler"),
+        gpu: z.string().describe("Its number, as nvidia-smi or rocm-smi has it"),
+        share: optional(z.number(), "How busy it was in the last moment, 0 to 1; left out: unknown"),
+        memoryBytes: z.number().describe("Its memory in use"),
+      }),
+    ),
+    "GPUs as they were some seconds ago; left out if no job has a GPU, or if nothing measures them",
+  ),
   nodes: optional(z.array(nodeHealth), "The nodes of a cluster; left out on one machine"),
   bill: optional(bill, "Node time of all allocations so far, in ms; left out: nodes cost nothing"),
   tasksRunEach: optional(z.literal(true), "Jobs may set tasksRun to each"),

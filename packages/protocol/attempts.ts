@@ -4,6 +4,7 @@
  */
 import type { Clocks } from "@tutti/host/clock.ts";
 import type { ProcessIdentity } from "@tutti/host/processes.ts";
+import { GPU_USE_FIELDS, type GpuUse } from "./gpu-use.ts";
 import {
   type Frozen,
   integer,
@@ -150,6 +151,8 @@ const launchFields = {
   threads: optional(whole()),
   /** Type of MPI for tasks that run `each`, such as pmix; left out: none. */
   mpi: optional(text),
+  /** Names of its GPUs on each of its nodes, to measure them. Earlier conductors ignore them. */
+  gpus: optional(list(plainText)),
   /** What the command reads: what a client writes into a pipe, or a terminal. Left out: nothing. */
   input: optional(oneOf("pipe", "terminal")),
 };
@@ -167,8 +170,8 @@ export const stepSpec: Shape<TypeOf<typeof launchSpec>> = object({
 export const endReason = oneOf("none", "cancelled", "time-limit", "memory-limit", "shutdown", "requeued");
 export type EndReason = TypeOf<typeof endReason>;
 
-/** What all processes of an attempt used together, as far as control groups count it. */
-export interface Usage {
+/** What all processes of an attempt used together, as far as control groups count it, and of its GPUs. */
+export interface Usage extends Partial<GpuUse> {
   readonly cpuMs?: number;
   /** Including the files that the kernel kept in memory for it. */
   readonly peakMemoryBytes?: number;
@@ -177,7 +180,9 @@ export interface Usage {
   readonly writtenBytes?: number;
 }
 
-export const USAGE_FIELDS = ["cpuMs", "peakMemoryBytes", "readBytes", "writtenBytes"] as const;
+/** What control groups count. */
+export const COUNTED_FIELDS = ["cpuMs", "peakMemoryBytes", "readBytes", "writtenBytes"] as const;
+export const USAGE_FIELDS = [...COUNTED_FIELDS, ...GPU_USE_FIELDS] as const;
 
 export interface AttemptEnd extends IdentifiedAttempt, Usage {
   /**
@@ -369,6 +374,21 @@ export type AttemptReport =
     }
   | { readonly type: "ended"; readonly end: AttemptEnd }
   | { readonly type: "slots"; readonly statistics: SlotStatistics }
+  /** Every few seconds while jobs have GPUs. Front ends of earlier versions ignore it. */
+  | {
+      readonly type: "gpus";
+      /** Left out: on this machine. */
+      readonly node?: string;
+      /** All GPUs that were read, and how busy they were in the last moment. */
+      readonly gpus: readonly {
+        readonly gpu: string;
+        /** 0 … 1; left out: unknown. */
+        readonly share?: number | undefined;
+        readonly memoryBytes: number;
+      }[];
+      /** What the jobs have used so far. */
+      readonly jobs: readonly (GpuUse & { readonly job: JobNumber })[];
+    }
   | {
       readonly type: "refused";
       readonly message: string;

@@ -134,6 +134,8 @@ const memberSpec = object({
   limitSignal: optional(limitSignal),
   /** As in `LaunchSpec`: of the whole gang. Here, the part is watched. */
   memoryBytes: optional(whole()),
+  /** As in `LaunchSpec`. */
+  gpus: optional(list(plainText)),
   /**
    * Ranks of the tasks that the gang's step starts on this node, each under a shim in `folder`/tasks/RANK.
    * Empty if the command runs once: then the processes here are those that the command starts by srun or

@@ -14,6 +14,8 @@ type AttemptOutcome = {
   readonly ranMs: number;
   /** CPU time of its processes in ms, if it was counted. */
   readonly cpuMs?: number;
+  /** Time in ms in which its GPUs were busy, summed over them, if it was measured. */
+  readonly gpuMs?: number;
   readonly code?: number;
   readonly signal?: string;
   readonly stray?: boolean;

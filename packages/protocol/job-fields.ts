@@ -575,7 +575,8 @@ export const JOB_FIELDS = {
   usage: {
     kind: "usage",
     isApart: true,
-    answer: "What the last attempt used until its end, as far as the control groups of its machine count it",
+    answer:
+      "What the last attempt used until its end, as far as the control groups of its machine count it, and of its GPUs also while it runs",
   },
   code: { kind: "code", isApart: true, answer: "Exit code", column: "exit code" },
   signal: {

@@ -185,6 +185,12 @@ const ANSWERED = {
       ),
       readBytes: optional(z.number(), "Bytes read from block devices"),
       writtenBytes: optional(z.number(), "Bytes written to block devices"),
+      gpus: optional(count, "Its GPUs that nvidia-smi or rocm-smi has measured; the next two are of these"),
+      gpuShare: optional(z.number(), "How busy they were on average while the job ran, 0 to 1"),
+      peakGpuMemoryBytes: optional(
+        z.number(),
+        "The most memory in use of all of them at a time; of a shared GPU, with that of other jobs",
+      ),
     }),
   outcomes: () => z.array(newsOutcome),
   code: () => z.int().min(0).max(255),

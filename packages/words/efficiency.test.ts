@@ -60,3 +60,19 @@ test("jobs about which nothing is known", () => {
   const { startedAtMs: __, ...never } = job({ state: "cancelled" });
   expect(efficiencyText(never)).toBe("job 7 (sim) was never started.");
 });
+
+test("GPUs: on average and at most, also while the job runs, and where nothing else is counted", () => {
+  const usage = { gpus: 2, gpuShare: 0.374, peakGpuMemoryBytes: 11.2 * 1024 * MIB };
+  const words = "used 37 % of 2 GPUs, at most 11.2 GiB of GPU memory.";
+  expect(efficiencyText(job({ tasks: 1, usage: { ...usage, cpuMs: 5000 } }))).toBe(
+    `job 7 (sim) used 0.1 of its CPU (5 %) in 100 s. It ${words}`,
+  );
+  expect(efficiencyText(job({ usage }))).toBe(
+    `job 7 (sim) ran 100 s; its CPU time was not counted. It ${words}`,
+  );
+  const running = job({ state: "running", usage: { ...usage, gpus: 1 } });
+  delete (running as { endedAtMs?: number }).endedAtMs;
+  expect(efficiencyText(running)).toBe(
+    "job 7 (sim) has not ended: its use is counted at its end. So far, it used 37 % of 1 GPU, at most 11.2 GiB of GPU memory.",
+  );
+});

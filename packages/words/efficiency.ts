@@ -3,7 +3,7 @@
 import { formatDigits, formatDuration, limitText, plural } from "@tutti/kernel/core/format.ts";
 import { processorsOf } from "@tutti/protocol/job-size.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
-import { jobName } from "./jobs.ts";
+import { gpuUseText, jobName } from "./jobs.ts";
 import { bytesText } from "./times.ts";
 
 /** A shorter job says little about how many processors its program can use. */
@@ -20,17 +20,22 @@ const MIB = 2 ** 20;
  */
 export function efficiencyText(job: Job): string {
   const who = `job ${job.job} (${jobName(job)})`;
-  if (job.endedAtMs === undefined) return `${who} has not ended: its use is counted at its end.`;
+  if (job.endedAtMs === undefined) {
+    return `${who} has not ended: its use is counted at its end. ${gpuWords(job, "So far, it") ?? ""}`.trimEnd();
+  }
   if (job.startedAtMs === undefined) return `${who} was never started.`;
   const { usage, ranMs } = job;
-  if (usage === undefined || (usage.cpuMs === undefined && usage.peakMemoryBytes === undefined)) {
+  const isCounted = usage?.cpuMs !== undefined || usage?.peakMemoryBytes !== undefined;
+  if (usage === undefined || (!isCounted && usage.gpus === undefined)) {
     return `${who}: nothing was counted: its machine has no control groups for jobs, or an earlier version of Tutti ran it.`;
   }
   const cpus =
     usage.cpuMs === undefined
       ? `${who} ran ${formatDuration(ranMs / 1000)}; its CPU time was not counted`
       : `${who} used ${cpusWords(job, usage.cpuMs)}`;
-  return [`${cpus}.`, memoryWords(job), limitWords(job)].filter((text) => text !== undefined).join(" ");
+  return [`${cpus}.`, memoryWords(job), gpuWords(job), limitWords(job)]
+    .filter((text) => text !== undefined)
+    .join(" ");
 }
 
 function cpusWords(job: Job, cpuMs: number): string {
@@ -57,6 +62,12 @@ function memoryWords({ usage, memoryBytes }: Job): string | undefined {
   const words = `It had at most ${bytesText(peak)} of its ${bytesText(memoryBytes)} of memory`;
   const enough = MIB * Math.ceil((peak * MEMORY_ROOM) / MIB);
   return enough >= memoryBytes * USED_WELL ? `${words}.` : `${words}, so --mem ${enough / MIB}M would do.`;
+}
+
+/** Without advice: how many GPUs a program can use says only the program. */
+function gpuWords(job: Job, who = "It"): string | undefined {
+  const text = gpuUseText(job);
+  return text && `${who} used ${text} of GPU memory.`;
 }
 
 /** Only a job that ended by itself says how long such jobs take. */

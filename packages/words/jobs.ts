@@ -164,6 +164,13 @@ function usedText({ usage, ranMs, ...job }: Job): string | undefined {
   return parts.length === 0 ? undefined : parts.join(", ");
 }
 
+/** Such as `37 % of 2 GPUs, at most 11.2 GiB`. */
+export function gpuUseText({ usage }: Job): string | undefined {
+  const { gpus, gpuShare = 0, peakGpuMemoryBytes = 0 } = usage ?? {};
+  if (gpus === undefined) return undefined;
+  return `${Math.round(100 * gpuShare)} % of ${plural(gpus, "GPU")}, at most ${bytesText(peakGpuMemoryBytes)}`;
+}
+
 /** A hook and its last outcome: `./done.sh: exit code 0 at 12:01:02, output in /…`. */
 function hookText(job: Job, hook: JobHook): string | undefined {
   const target = job[hook];
@@ -225,6 +232,7 @@ export function jobFacts(job: Job): (readonly [name: string, text: string])[] {
     ended: endedAtMs === undefined ? undefined : clockText(endedAtMs),
     ran: startedAtMs === undefined ? undefined : `${duration(job.ranMs)} with its CPUs`,
     used: usedText(job),
+    "GPU use": gpuUseText(job),
     attempt:
       job.attempt > 1 || job.retries !== undefined
         ? `${job.attempt}${job.retries === undefined ? "" : ` of at most ${1 + job.retries}`}`

@@ -86,6 +86,10 @@ const COLUMNS: readonly JobColumn[] = [
   column("threads", "right", 0, ({ threads = 1 }) => String(threads)),
   column("CPU time", "right", 0, ({ usage }) => known(usage?.cpuMs, elapsedText)),
   column("peak memory", "right", 0, ({ usage }) => known(usage?.peakMemoryBytes, bytesText)),
+  column("GPU use", "right", 0, ({ usage }) =>
+    known(usage?.gpuShare, (share) => `${Math.round(100 * share)} %`),
+  ),
+  column("GPU memory", "right", 0, ({ usage }) => known(usage?.peakGpuMemoryBytes, bytesText)),
 ];
 
 const nameOf = (title: string) => title.trim().toLowerCase().replaceAll(" ", "_");

@@ -12,6 +12,8 @@ import { bytesText } from "@tutti/words/times.ts";
 import { visibleLine } from "@tutti/words/visible.ts";
 import { type Command, Option } from "commander";
 import { ExitCode, UsageError } from "../errors.ts";
+import { gpuFacts } from "../live/gpu-facts.ts";
+import { type GpuFacts, gpuText } from "../text/gpu-text.ts";
 import { bold, bullet, factLines, writeOut } from "../text/text.ts";
 
 /** Lateness in ms above which the advice mentions a late clock. */
@@ -72,9 +74,12 @@ export function configure(command: Command): void {
       if (options.on === "ssh") return examineHosts(words, options);
       if (words.length > 0) throw new UsageError(`Cannot use "${words[0]}": expected --on slurm before it`);
       const diagnosis = await diagnose();
+      const gpus = await gpuFacts();
       const advice = adviceFor(diagnosis);
       writeOut(
-        options.json ? jsonDocument("tutti.doctor/1", { ...diagnosis, advice }) : text(diagnosis, advice),
+        options.json
+          ? jsonDocument("tutti.doctor/1", { ...diagnosis, gpus, advice })
+          : text(diagnosis, gpus, advice),
       );
     });
 }
@@ -117,7 +122,7 @@ async function examineSite(words: readonly string[], { json }: DoctorOptions): P
   );
 }
 
-function text(diagnosis: Diagnosis, advice: readonly string[]): string {
+function text(diagnosis: Diagnosis, gpus: GpuFacts, advice: readonly string[]): string {
   const { switching, clock } = diagnosis;
   const others = diagnosis.freezers.filter((kind) => kind !== diagnosis.freezer);
   const facts = {
@@ -125,6 +130,7 @@ function text(diagnosis: Diagnosis, advice: readonly string[]): string {
     "  works too": others.length === 0 ? "nothing" : others.join(", "),
     CPUs: `${diagnosis.cpus}, given to gangs ${PINNING[diagnosis.pinning]}`,
     cores: coresText(diagnosis.cores),
+    GPUs: gpuText(gpus),
     "memory limits": diagnosis.memoryLimit ? KEPT : "watched once a second: no memory control group",
     "process limits": diagnosis.processLimit ? KEPT : "not possible here: no pids control group",
     "concurrent mode": CONCURRENT[diagnosis.concurrentMode],

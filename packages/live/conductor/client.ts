@@ -4,6 +4,7 @@
  */
 
 import { monotonicMs } from "@tutti/host/clock.ts";
+import { findGpuPrograms } from "@tutti/host/gpu-programs.ts";
 import { makeFolder } from "@tutti/host/make-folders.ts";
 import { type ChildProcess, spawn } from "@tutti/host/ports/child-process.ts";
 import { EventEmitter } from "@tutti/host/ports/events.ts";
@@ -180,7 +181,12 @@ export function startConductor(home: string, freezer?: FreezerKind): ChildProces
   }
   const descriptor = openSync(log, "a", 0o600);
   try {
-    const child = spawn(process.execPath, [PROGRAM, home, ...(freezer === undefined ? [] : [freezer])], {
+    const gpuPrograms = findGpuPrograms();
+    const words = [
+      ...[PROGRAM, home, ...(freezer === undefined ? [] : [freezer])],
+      ...(gpuPrograms.length === 0 ? [] : ["--gpus", gpuPrograms.join(":")]),
+    ];
+    const child = spawn(process.execPath, words, {
       cwd: "/",
       detached: true,
       env: OWN_ENVIRONMENT,

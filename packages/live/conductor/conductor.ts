@@ -22,6 +22,7 @@ import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/open-containment.ts";
 import { GangMembers } from "./gang-members.ts";
+import { GpuWatch } from "./gpu-watch.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
 import { Reports } from "./reports.ts";
 import { EMPTY_MATRIX, RoundRobin } from "./round-robin.ts";
@@ -44,6 +45,7 @@ export class Conductor {
   readonly #record: SwitchRecord;
   readonly #clock: SlotClock;
   readonly #launches: LaunchQueue;
+  readonly #gpus: GpuWatch;
   readonly #groupRemoval: GroupRemoval;
   /**
    * Attempts that were kept for an earlier front end, until the present front end has said whether it knows
@@ -68,12 +70,14 @@ export class Conductor {
 
   /**
    * @param emit called with every message for the front end, even if none is connected
+   * @param gpuPrograms full paths of the programs that read GPUs
    * @param keeper the process that started it, with which it ends; undefined: it ends alone
    */
   constructor(
     home: string,
     containment: Containment,
     emit: (message: FromConductor) => void,
+    gpuPrograms: readonly string[] = [],
     keeper?: number,
   ) {
     const cluster = containment.isOfCluster;
@@ -92,6 +96,7 @@ export class Conductor {
     this.#groupRemoval = new GroupRemoval(containment, this.#attempts);
     this.#record = new SwitchRecord(cluster);
     this.#reports = new Reports(emit, cluster);
+    this.#gpus = new GpuWatch(gpuPrograms, () => this.#attempts.values(), emit);
     if (cluster) {
       this.#members = new GangMembers({
         machine: this.#machine,
@@ -512,6 +517,7 @@ export class Conductor {
   #report(): void {
     const numbers = this.#record.take();
     if (numbers !== undefined) this.#reports.slots(numbers, this.#attempts.values(), this.#machine.shares);
+    this.#gpus.look(monotonicMs());
     this.#groupRemoval.removeAgain();
     this.#stateFile.save();
   }

@@ -10,11 +10,15 @@
  * conductor can ask for it. With a key in HOME, and the node's name as `--node`, they also pass on messages
  * to each other (peers.ts).
  *
+ * With `--gpus`, it reads GPUs by these programs, full paths with colons between them. The conductors of a
+ * cluster look for them on their own PATH.
+ *
  * With `--independent`, nobody takes the node away: the gangs go on when the conductor or its keeper ends, as
  * on this machine. The exit status is 0 only if the conductor and all that it knows are no longer needed.
  */
 
 import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
+import { findGpuPrograms } from "@tutti/host/gpu-programs.ts";
 import { parseArgs } from "@tutti/host/ports/util.ts";
 import { sleep } from "@tutti/host/sleep.ts";
 import { closeInherited } from "@tutti/host/surroundings.ts";
@@ -53,7 +57,7 @@ closeInherited();
 // Ignore the caller's umask: jobs may read their control groups, and our own files have explicit modes.
 process.umask(0o022);
 
-const { home, kind, cluster, parent, independent, node } = readArguments();
+const { home, kind, cluster, parent, independent, node, gpuPrograms } = readArguments();
 /** Ends its gangs with the keeper. */
 const isLent = cluster !== undefined && !independent;
 // Do not prevent any folder from being removed or unmounted.
@@ -99,6 +103,7 @@ const conductor = new Conductor(
   home,
   containment,
   (message) => server.send(message),
+  gpuPrograms,
   isLent ? parent : undefined,
 );
 
@@ -139,6 +144,7 @@ function readArguments() {
       parent: { type: "string" },
       independent: { type: "boolean" },
       node: { type: "string" },
+      gpus: { type: "string" },
     },
   });
   const [home, kind] = positionals as [string?, FreezerKind?];
@@ -153,7 +159,11 @@ function readArguments() {
     );
     process.exit(2);
   }
-  return { home, kind, cluster, parent, independent: values.independent === true, node };
+  const gpuPrograms = typeof values.gpus === "string" ? values.gpus.split(":") : [];
+  return {
+    ...{ home, kind, cluster, parent, independent: values.independent === true, node },
+    gpuPrograms: cluster === undefined ? gpuPrograms : findGpuPrograms(),
+  };
 }
 
 /** Jobs of this machine go on. Those of a cluster cannot: it ends its processes on the node in a moment. */

@@ -47,6 +47,7 @@ const NO_TOTALS = {
   waitMs: 0,
   ranMs: 0,
   cpuMs: 0,
+  gpuMs: 0,
 };
 
 // biome-ignore lint/correctness/useYield: it has one step

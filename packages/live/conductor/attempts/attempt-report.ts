@@ -74,6 +74,7 @@ function savedAttempt(attempt: Attempt): SavedAttempt {
     ...(attempt.kept && { kept: true }),
     endingAtMs: attempt.endingAtMs,
     ...(attempt.warnedRanMs !== undefined && { warned: true, warnedRanMs: attempt.warnedRanMs }),
+    gpuUse: attempt.gpuSums.saved,
     end,
   };
 }

@@ -19,6 +19,7 @@ import { existsSync } from "@tutti/host/ports/fs.ts";
 import type { ProcessIdentity } from "@tutti/host/processes.ts";
 import { bootId, identityOf, isAlive, mayBelongTo, sessionOf, signal } from "@tutti/host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "@tutti/protocol/attempts.ts";
+import { GpuSums, type SavedGpuUse } from "../gpu-use.ts";
 import { usageOf } from "../usage.ts";
 import { type LastSeen, ranUnseenMs } from "./absence.ts";
 import { blockClaims, type Claim, keyOf, readClaim } from "./claim.ts";
@@ -70,6 +71,8 @@ export interface SavedAttempt {
   readonly warned?: true;
   /** Its running time in ms at that moment; left out by earlier versions. */
   readonly warnedRanMs?: number;
+  /** Left out: nothing was measured. */
+  readonly gpuUse?: SavedGpuUse | undefined;
 }
 
 export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
@@ -117,6 +120,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
     attempt.killed = saved.killed;
     attempt.kept = saved.kept === true;
     attempt.warnedRanMs = saved.warnedRanMs ?? (saved.warned ? 0 : undefined);
+    attempt.gpuSums = new GpuSums(saved.gpuUse);
     attempt.end = saved.end ?? keptEnd(spec);
     if (attempt.end !== undefined) {
       attempt.phase = "ended";
@@ -432,6 +436,7 @@ export class Attempt extends GangPart<Omit<LaunchSpec, "env">> {
       ...(!this.#endedBefore && { clocks: clocksNow(bootId(), systemClock, endedAtMs) }),
       ranMs: Math.round(this.ranBeforeMs),
       ...usageOf(groups, this.name),
+      ...this.gpuSums.use,
     };
     // Of one that has not begun, the folder may be one that no job was given.
     if (begun) keepEnd(this.spec, this.end);

@@ -15,6 +15,7 @@ import type {
 import { gangName } from "@tutti/protocol/attempts.ts";
 import { isKeeper, isLauncher } from "../freezers/freezer.ts";
 import type { Containment } from "../freezers/open-containment.ts";
+import { GpuSums } from "../gpu-use.ts";
 import type { GangShares } from "../shares.ts";
 import type { AttemptFolder } from "./claim.ts";
 import { GangLimits } from "./gang-limits.ts";
@@ -61,6 +62,7 @@ type PartSpec = Pick<
   | "memoryBytes"
   | "limitMs"
   | "limitSignal"
+  | "gpus"
 >;
 
 export abstract class GangPart<Spec extends PartSpec = PartSpec> {
@@ -88,6 +90,8 @@ export abstract class GangPart<Spec extends PartSpec = PartSpec> {
   kept = false;
   /** Its running time when it was sent the signal before its end; undefined: it was not. */
   warnedRanMs: number | undefined;
+  /** What it uses of its GPUs. */
+  gpuSums = new GpuSums();
   protected readonly machine: Machine;
   protected readonly limits: GangLimits;
   #frozen = false;

@@ -10,6 +10,7 @@ import { monotonicMs, unixMs } from "@tutti/host/clock.ts";
 import { isAlive } from "@tutti/host/processes.ts";
 import type { AttemptEnd, EndReason } from "@tutti/protocol/attempts.ts";
 import type { MemberSpec } from "@tutti/protocol/conductor.ts";
+import { GpuSums, type SavedGpuUse } from "../gpu-use.ts";
 import { type LastSeen, ranUnseenMs } from "./absence.ts";
 import { keyOf } from "./claim.ts";
 import { GangPart, type Machine } from "./gang-part.ts";
@@ -38,6 +39,8 @@ export interface SavedMember {
   readonly step?: SavedStep;
   /** Its running time in ms when it was sent the signal before its end. */
   readonly warnedRanMs?: number | undefined;
+  /** As in `SavedAttempt`. */
+  readonly gpuUse?: SavedGpuUse | undefined;
 }
 
 export class Member extends GangPart<MemberSpec> {
@@ -68,6 +71,7 @@ export class Member extends GangPart<MemberSpec> {
     member.killed = saved.killed;
     member.kept = saved.kept === true;
     member.warnedRanMs = saved.warnedRanMs;
+    member.gpuSums = new GpuSums(saved.gpuUse);
     member.step = saved.step && Step.adopt(saved.step);
     member.#lost = saved.lost;
     if (saved.end !== undefined) {
@@ -105,6 +109,7 @@ export class Member extends GangPart<MemberSpec> {
       end,
       step: step?.saved,
       warnedRanMs,
+      gpuUse: this.gpuSums.saved,
     };
   }
 
@@ -239,6 +244,7 @@ export class Member extends GangPart<MemberSpec> {
       reason: this.reason,
       endedAtMs: unixMs(),
       ranMs: Math.round(this.ranBeforeMs),
+      ...this.gpuSums.use,
     };
     this.phase = "ended";
     this.machine.shares.forget(this.name);

@@ -11,6 +11,7 @@ export class RunningTotals implements Totals {
   waitMs = 0;
   ranMs = 0;
   cpuMs = 0;
+  gpuMs = 0;
 
   /** @param find looks up a job, perhaps in the store */
   note({ kind, job, data }: DaemonEvent, find: (job: JobNumber) => JobRecord | undefined): void {
@@ -24,10 +25,11 @@ export class RunningTotals implements Totals {
     // A job that waited has no other event; one that ran has ended later.
     if (kind === "cancelled" && data !== undefined && "reason" in data) this.ended.cancelled++;
     if (kind !== "ended" && kind !== "requeued") return;
-    const { state, stray, ranMs = 0, cpuMs = 0 } = data as EventPayloads["ended"];
+    const { state, stray, ranMs = 0, cpuMs = 0, gpuMs = 0 } = data as EventPayloads["ended"];
     if (stray) return;
     if (state !== undefined && isEnded(state)) this.ended[state as keyof Totals["ended"]]++;
     this.ranMs += ranMs;
     this.cpuMs += cpuMs;
+    this.gpuMs += gpuMs;
   }
 }

@@ -121,6 +121,8 @@ export interface Totals {
   readonly ranMs: number;
   /** CPU time of ended attempts, where it is counted. */
   readonly cpuMs: number;
+  /** Time in which their GPUs were busy, where it is measured. */
+  readonly gpuMs: number;
 }
 
 export interface Service {

@@ -26,6 +26,7 @@ import type { Outcome } from "../scheduling/outcome.ts";
 import { chooseUnits } from "../scheduling/units.ts";
 import { EarlierStarts } from "./earlier-starts.ts";
 import { ExecutorHealth } from "./executor-health.ts";
+import { GpuReports } from "./gpu-reports.ts";
 import { MatrixSender } from "./matrix-sender.ts";
 import { NodeReports } from "./node-reports.ts";
 import { followNoted, notedEnd, notedStart, noteStart } from "./noted.ts";
@@ -47,6 +48,7 @@ export class Dispatcher {
   readonly matrix: MatrixSender;
   readonly health: ExecutorHealth;
   readonly nodes: NodeReports;
+  readonly gpus: GpuReports;
   /** Whether the attempts on disk belong to the current boot of the machine. */
   #isSameBoot: boolean;
   /** Values before the cycle, for `rollback`. */
@@ -60,6 +62,7 @@ export class Dispatcher {
     this.matrix = new MatrixSender(context);
     this.health = new ExecutorHealth(context);
     this.nodes = new NodeReports(context);
+    this.gpus = new GpuReports(() => context.clock.nowMs());
     this.#isSameBoot = context.store.meta("boot") === context.bootId;
   }
 
@@ -105,6 +108,7 @@ export class Dispatcher {
     const { feed, clock } = this.#context;
     this.health.onReport(report, nowMs);
     this.nodes.onReport(report, nowMs);
+    this.gpus.onReport(report, nowMs);
     switch (report.type) {
       case "connected":
         this.#reconcile(report, nowMs);
@@ -457,6 +461,8 @@ function namedBy({ job, attempt, identity }: NamedAttempt) {
 }
 
 /** The end of an attempt as data of an event. */
-function dataOf({ ranMs, cpuMs, code, signal }: AttemptEnd, reason: string) {
-  return { reason, ranMs, cpuMs, code, signal };
+function dataOf(end: AttemptEnd, reason: string) {
+  const { ranMs, cpuMs, gpus, gpuShare = 0, code, signal } = end;
+  const gpuMs = gpus === undefined ? undefined : Math.round(gpus * gpuShare * ranMs);
+  return { reason, ranMs, cpuMs, gpuMs, code, signal };
 }

@@ -6,7 +6,7 @@ import { hostname } from "@tutti/host/ports/os.ts";
 import { basename, isAbsolute, join } from "@tutti/host/ports/path.ts";
 import { removeFolder } from "@tutti/host/remove-folder.ts";
 import type { JobNumber, LaunchSpec } from "@tutti/protocol/attempts.ts";
-import { ofKind, type Resource, variableOf } from "@tutti/protocol/resources.ts";
+import { GPU, ofKind, type Resource, variableOf } from "@tutti/protocol/resources.ts";
 import { commandWithValues, valueIn } from "@tutti/protocol/sweep-values.ts";
 import { FIRST_NODE, isElsewhere, type JobRecord, outputsOf } from "../contract/record.ts";
 import { latestStartIn, numberedIn } from "../state/job-folders.ts";
@@ -164,6 +164,7 @@ export class Launcher {
       threads: record.threads,
       tasksRun: record.tasksRun,
       mpi: record.mpi,
+      gpus: ofKind(record.units, GPU),
       input: record.input,
     };
   }

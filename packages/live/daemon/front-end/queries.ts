@@ -3,6 +3,7 @@
 import { plural } from "@tutti/kernel/core/format.ts";
 import { rulesInForce, setNumber } from "@tutti/kernel/core/policy.ts";
 import { tasksText } from "@tutti/protocol/job-size.ts";
+import { GPU, ofKind } from "@tutti/protocol/resources.ts";
 import type { Job } from "@tutti/protocol/schema.ts";
 import { hasProcess, isEnded, JOB_STATES, type JobState } from "@tutti/protocol/states.ts";
 import { limitsOf } from "../book/job-limits.ts";
@@ -42,7 +43,10 @@ export class Queries {
             this.#standstill(record) ??
             record.reason);
     const info = infoOf(record, ranMsOf(record, this.#context), reason);
-    return hookCount(record) > 0 ? { ...info, news: [...this.#context.news.outcomesOf(record)] } : info;
+    const hasGpus = hasProcess(record.state) && ofKind(record.units, GPU) !== undefined;
+    const usage = hasGpus ? this.#dispatcher.gpus.useOf(record.job) : undefined;
+    const more = usage === undefined ? info : { ...info, usage };
+    return hookCount(record) > 0 ? { ...more, news: [...this.#context.news.outcomesOf(record)] } : more;
   }
 
   #limitReason(record: JobRecord): string | undefined {
@@ -185,6 +189,7 @@ export class Queries {
     const keptSinceMs = store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid);
     const placements = scheduler.layout().rows.flat();
     const windows = this.#windows.first();
+    const gpus = this.#dispatcher.gpus.now();
     const { own } = scheduler.machine.capacity;
     const hasCpu = (place: number) => scheduler.machine.nodes.processorAt(place) !== undefined;
     return {
@@ -198,6 +203,7 @@ export class Queries {
       }),
       ...(this.#resources() ?? {}),
       ...(features.length > 0 && { features }),
+      ...(gpus.length > 0 && { gpus }),
       ...(this.#nodes() ?? {}),
       ...(executor.nodeSource?.bill && { bill: executor.nodeSource.bill }),
       ...(executor.capabilities.tasksRunEach && { tasksRunEach: true as const }),

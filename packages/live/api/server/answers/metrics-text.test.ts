@@ -18,6 +18,7 @@ const TOTALS = {
   waitMs: 2500,
   ranMs: 1000,
   cpuMs: 900,
+  gpuMs: 250,
 };
 
 test("nodes of a cluster have their own samples; times are in seconds", () => {
@@ -80,6 +81,19 @@ test("each countable resource has its units, and those that jobs hold; paused jo
   expect(metricsText(STATUS, [], TOTALS, [])).not.toContain("tutti_units");
 });
 
+test("GPUs as they are now; on a node with its name, and without what is unknown", () => {
+  const gpus = [
+    { gpu: "0", share: 0.4, memoryBytes: 10 },
+    { node: "n1", gpu: "0", memoryBytes: 20 },
+  ];
+  const lines = metricsText({ ...STATUS, gpus }, [], TOTALS, []).split("\n");
+  expect(lines.filter((line) => line.startsWith("tutti_gpu_"))).toEqual([
+    'tutti_gpu_busy_ratio{gpu="0"} 0.4',
+    'tutti_gpu_memory_used_bytes{gpu="0"} 10',
+    'tutti_gpu_memory_used_bytes{node="n1",gpu="0"} 20',
+  ]);
+});
+
 test("counters of jobs since the start; times are in seconds", () => {
   const lines = metricsText(STATUS, [], TOTALS, []).split("\n");
   expect(lines.filter((line) => /^tutti_jobs?_\w+_total/.test(line))).toEqual([
@@ -90,6 +104,7 @@ test("counters of jobs since the start; times are in seconds", () => {
     "tutti_job_wait_seconds_total 2.5",
     "tutti_job_run_seconds_total 1",
     "tutti_job_cpu_seconds_total 0.9",
+    "tutti_job_gpu_seconds_total 0.25",
   ]);
   expect(lines).toContain("# TYPE tutti_jobs_ended_total counter");
   expect(metricsText(STATUS, [], undefined, [])).not.toMatch(/^tutti_jobs?_\w+_total/m);

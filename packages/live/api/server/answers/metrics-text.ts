@@ -10,6 +10,7 @@ export interface RequestCount {
 }
 
 type NodeStatus = NonNullable<ReturnType<Service["status"]>["nodes"]>[number];
+type GpuStatus = NonNullable<ReturnType<Service["status"]>["gpus"]>[number];
 type Sample = readonly [labels: Readonly<Record<string, string | number>>, value: number];
 
 /** @param totals undefined: the caller may not see how jobs of others ended */
@@ -29,15 +30,21 @@ export function metricsText(
     ({ route, status: code, count }): Sample => [{ route, status: code }, count],
   );
   const lateS = lateP99Ms === undefined ? [] : lateP99Ms / 1000;
-  const { nodes = [], resources = [], windows = [] } = status;
+  const { nodes = [], resources = [], gpus = [], windows = [] } = status;
   const ofNodes = (read: (node: NodeStatus) => number | undefined): Sample[] =>
     nodes.flatMap((node): Sample[] => {
       const value = read(node);
       return value === undefined ? [] : [[{ node: node.node }, value]];
     });
+  const ofGpus = (read: (gpu: GpuStatus) => number | undefined): Sample[] =>
+    gpus.flatMap((one): Sample[] => {
+      const value = read(one);
+      const { node, gpu } = one;
+      return value === undefined ? [] : [[{ ...(node !== undefined && { node }), gpu }, value]];
+    });
   const secondsOf = (field: "offsetMs" | "uncertaintyMs" | "skewP50Ms" | "skewP99Ms") =>
     ofNodes((node) => (node[field] === undefined ? undefined : node[field] / 1000));
-  const secondsOfTotal = (field: "waitMs" | "ranMs" | "cpuMs") =>
+  const secondsOfTotal = (field: "waitMs" | "ranMs" | "cpuMs" | "gpuMs") =>
     totals === undefined ? [] : totals[field] / 1000;
   return [
     metric(
@@ -57,6 +64,16 @@ export function metricsText(
       "units_held",
       "Units of a countable resource that jobs hold",
       resources.map(({ name, held }) => [{ resource: name }, held]),
+    ),
+    metric(
+      "gpu_busy_ratio",
+      "How busy a GPU was in the last moment, 0 to 1, while jobs have GPUs",
+      ofGpus(({ share }) => share),
+    ),
+    metric(
+      "gpu_memory_used_bytes",
+      "Memory in use of a GPU, while jobs have GPUs",
+      ofGpus(({ memoryBytes }) => memoryBytes),
     ),
     metric(
       "drained",
@@ -120,6 +137,12 @@ export function metricsText(
       "job_cpu_seconds_total",
       "CPU time of ended attempts, where control groups count it",
       secondsOfTotal("cpuMs"),
+      "counter",
+    ),
+    metric(
+      "job_gpu_seconds_total",
+      "Time in which the GPUs of ended attempts were busy, where it is measured",
+      secondsOfTotal("gpuMs"),
       "counter",
     ),
     metric("api_requests_total", "Requests to the API", ofRequests, "counter"),

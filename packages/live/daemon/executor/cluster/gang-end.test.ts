@@ -67,3 +67,10 @@ test("what was stopped with its pilot on all nodes before it began never began",
   expect(of(stopped, stopped)).toBe(true);
   expect(of(stopped, end({ signal: "SIGKILL", reason: "requeued" }))).toBeUndefined();
 });
+
+test("GPUs of all nodes count, also of those on which the command has not run: (30 % + 2 · 60 %) / 3 = 50 %", () => {
+  const lead = end({ code: 0, gpus: 1, gpuShare: 0.3, peakGpuMemoryBytes: 5 });
+  const other = end({ gpus: 2, gpuShare: 0.6, peakGpuMemoryBytes: 7 });
+  const use = { gpus: 3, gpuShare: 0.5, peakGpuMemoryBytes: 12 };
+  expect(compositeEnd({ ...facts, ends: [lead], parts: [lead, other, end({})], lead })).toMatchObject(use);
+});

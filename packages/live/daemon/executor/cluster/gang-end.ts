@@ -1,11 +1,12 @@
 /** Makes the end of a gang from the ends on its nodes. */
 import {
   type AttemptEnd,
+  COUNTED_FIELDS,
   type EndReason,
   type IdentifiedAttempt,
-  USAGE_FIELDS,
   type Usage,
 } from "@tutti/protocol/attempts.ts";
+import { sumOfGpuUses } from "@tutti/protocol/gpu-use.ts";
 
 interface Facts {
   readonly key: IdentifiedAttempt;
@@ -14,6 +15,8 @@ interface Facts {
    * Undefined if one of them is unknown.
    */
   readonly ends: readonly AttemptEnd[] | undefined;
+  /** All ends that are known, also those of nodes on which the command has not run. */
+  readonly parts?: readonly AttemptEnd[];
   /** End on the lead, if it is known. */
   readonly lead: AttemptEnd | undefined;
   /** Why the front end asked it to end. */
@@ -35,6 +38,7 @@ export function compositeEnd(facts: Facts): AttemptEnd {
     endedAtMs: Math.max(lead?.endedAtMs ?? unixMs, ...ends.map(({ endedAtMs }) => endedAtMs)),
     ranMs: lead?.ranMs ?? facts.ranMs,
     ...sumOf(ends),
+    ...sumOfGpuUses(facts.parts ?? ends),
   };
   const starts = ends.flatMap(({ startedAtMs }) => startedAtMs ?? []);
   const startedAtMs = facts.startedAtMs ?? (starts.length > 0 ? Math.min(...starts) : undefined);
@@ -60,7 +64,7 @@ export function compositeEnd(facts: Facts): AttemptEnd {
 
 /** What all nodes used, as far as all have measured it. Of memory, the sum of the peaks. */
 function sumOf(ends: readonly AttemptEnd[]): Usage {
-  const sums = USAGE_FIELDS.flatMap((field) => {
+  const sums = COUNTED_FIELDS.flatMap((field) => {
     const sum = ends.reduce((sum, end) => sum + (end[field] ?? Number.NaN), 0);
     return ends.length > 0 && Number.isFinite(sum) ? [[field, sum]] : [];
   });

@@ -469,6 +469,7 @@ export class Gang {
     this.#end = compositeEnd({
       key: this.facts.key,
       ends: this.#resultOf(),
+      parts: this.#members.flatMap(({ end }) => end ?? []),
       lead: this.#lead.end,
       reason: this.#stop?.reason ?? "none",
       lost: this.#lost,

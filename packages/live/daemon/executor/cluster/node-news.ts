@@ -57,6 +57,9 @@ export class NodeNews {
         observer.slots(node.name, message.statistics);
         gangs.ran(node.name, message.statistics);
         return;
+      case "gpus":
+        report({ ...message, node: node.name });
+        return;
       case "refused":
         report({ type: "refused", message: `${node.name}: ${message.message}` });
     }

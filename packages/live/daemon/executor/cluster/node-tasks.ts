@@ -37,7 +37,7 @@ export function memberOf(
   nodes: readonly string[],
   ranks: readonly number[] = [],
 ): MemberSpec {
-  const { job, attempt, identity, folder, uid, gid, graceMs, limitMs, limitSignal, memoryBytes } = spec;
+  const { job, attempt, identity, folder, uid, gid, graceMs, limitMs, limitSignal, memoryBytes, gpus } = spec;
   const isEach = spec.tasksRun === "each";
   return {
     job,
@@ -52,6 +52,7 @@ export function memberOf(
     limitMs,
     limitSignal,
     memoryBytes,
+    gpus,
     ranks,
   };
 }
