@@ -123,6 +123,7 @@ test("the guide names every metric", () => {
       conductor: { connected: true, lateP99Ms: 1 },
       nodes: [{ ...node, ...times }],
       resources: [{ name: "gpu", units: ["0"], held: 0 }],
+      gpus: [{ gpu: "0", share: 0.5, memoryBytes: 1 }],
     },
     [{ name: "batch", queued: 1, running: 1, mostCpus: 4 }],
     TOTALS,
