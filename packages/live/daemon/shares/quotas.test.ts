@@ -81,7 +81,7 @@ describe("the instant at which jobs start again", () => {
     if (isRefusal(why)) throw new Error(why.message);
     const answer = { schema: "tutti.why/1", ...why } as const;
     expect(whySentences(answer, bench.frontEnd.job(ANNA, annas) as Job)[1]).toBe(
-      "User anna has used 8 of 2 CPU hours; usage counts half after 60 min. Jobs start again at about 1970-01-01 02:00:00, if nothing more is used. There is no forecast while it waits for this.",
+      "User anna has used 8 of 2 CPU hours; usage counts half after 1 h. Jobs start again at about 1970-01-01 02:00:00, if nothing more is used. There is no forecast while it waits for this.",
     );
     expect(bench.frontEnd.job(ANNA, annas)).toMatchObject({
       state: "queued",
