@@ -89,6 +89,7 @@ async function check(file: string): Promise<void> {
       limitsText(limits),
       source(field),
     ]),
+    ...(config.shares === undefined ? [] : [["shares", sharesText(config.shares), source("shares")]]),
     ["web.submit", valueText(config.web.submit), source("web")],
     ...config.queues.map((queue, i) => [
       `queues[${i}]`,
@@ -102,7 +103,8 @@ async function check(file: string): Promise<void> {
 
 function valueText(value: unknown): string {
   if (value === undefined) return "all of the machine's";
-  return Array.isArray(value) ? value.join(",") : visibleLine(String(value));
+  if (!Array.isArray(value)) return visibleLine(String(value));
+  return value.length === 0 ? "none" : value.join(",");
 }
 
 function resourceText({ units, isShared }: Config["resources"][number]): string {
@@ -110,6 +112,13 @@ function resourceText({ units, isShared }: Config["resources"][number]): string 
   const shown = units.slice(0, 8).map((unit) => visibleLine(unit));
   const more = units.length > shown.length ? ", …" : "";
   return `${units.length}: ${shown.join(", ")}${more}${isShared ? "; shared" : ""}`;
+}
+
+function sharesText({ halfLifeDays, users, groups }: NonNullable<Config["shares"]>): string {
+  const named = Object.entries(users).map(([user, shares]) => `${user} ${shares}`);
+  const grouped = Object.entries(groups).map(([group, { shares }]) => `group ${group} ${shares}`);
+  const who = [...named, ...grouped].map(visibleLine);
+  return [`usage counts half after ${plural(halfLifeDays, "day")}`, ...who].join(", ");
 }
 
 function limitsText(limits: LimitSettings): string {
@@ -125,7 +134,9 @@ function queueText({ queueClass, aliases = [], defaultLimitMs, limits }: Config[
     ...(aliases.length === 0 ? [] : [`also called ${aliases.map(visibleLine).join(" and ")}`]),
     processors >= UNLIMITED ? "any number of CPUs" : `at most ${processors} CPUs`,
     ...(elapsedBelowS === undefined ? [] : [`limit below ${limitText(elapsedBelowS * 1000)}`]),
-    ...(defaultLimitMs === undefined ? [] : [`limit ${limitText(defaultLimitMs)} for jobs without one`]),
+    ...(defaultLimitMs === undefined
+      ? []
+      : [`jobs without a limit are expected to run for ${limitText(defaultLimitMs)}`]),
     ...(reservations === undefined ? [] : [plural(reservations.limit, "reservation")]),
     ...(limits === undefined ? [] : [limitsText(limits)]),
   ].join(", ");
