@@ -847,7 +847,9 @@ class _Calls:
         _refuse_options(options)
         self.write()
         place, name = os.path.split(os.path.abspath(__file__))
-        spec = _spec([sys.executable, "-c", _BEGIN, place, os.path.splitext(name)[0], self.folder], **options)
+        # The environment of a job has a Python of its own, which must read what this one has pickled.
+        own = any(options.get(name) for name in ("venv", "conda", "image"))
+        spec = _spec(["python3" if own else sys.executable, "-c", _BEGIN, place, os.path.splitext(name)[0], self.folder], **options)
         if at_once is not None and at_once < 1:
             raise ValueError(f"Cannot run {at_once} jobs at once: expected a number from 1 on")
         spec["array"] = f"0-{self.count - 1}" + ("" if at_once is None else f"%{at_once}")
@@ -1421,6 +1423,25 @@ class Comparison:
 
     def __getitem__(self, column: str) -> Column:
         return self.columns[column]
+
+    def __repr__(self) -> str:
+        """A table: the mean of each metric under each policy, over all seeds."""
+        rows = self.rows()
+        policies = list(dict.fromkeys(row["policy"] for row in rows))
+        metrics = list(dict.fromkeys((row["metric"], row["unit"]) for row in rows))
+        table = [["policy", *(f"{metric} ({unit})" if unit else metric for metric, unit in metrics)]]
+        for policy in policies:
+            means = (
+                [row["mean"] for row in rows if (row["policy"], row["metric"]) == (policy, metric)]
+                for metric, _ in metrics
+            )
+            table.append([policy, *(f"{sum(some) / len(some):.4g}" if some else "-" for some in means)])
+        widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
+        lines = (
+            "  ".join(text.rjust(width) if i else text.ljust(width) for i, (text, width) in enumerate(zip(line, widths)))
+            for line in table
+        )
+        return "\n".join(line.rstrip() for line in lines)
 
     def rows(self, **where: Any) -> List[Dict[str, Any]]:
         """The rows with these values, such as rows(metric="wait", policy="easy").

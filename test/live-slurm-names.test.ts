@@ -180,6 +180,14 @@ echo "$SLURM_JOB_NAME $SLURM_NTASKS"`;
     expect(read("own.out")).toBe("before\ntutti 1\n");
   });
 
+  test("#TUTTI lines count for sbatch, too", async () => {
+    const { status } = await batch(
+      "#SBATCH -o both.out -n 2\n#TUTTI -n 1 --name own\necho $SLURM_JOB_NAME $SLURM_NTASKS",
+    );
+    expect(status).toBe(0);
+    expect(read("both.out")).toBe("own 1\n");
+  });
+
   test("an output file that is there is truncated, as by sbatch", async () => {
     writeFileSync(join(site.folder, "over.sh"), script("#SBATCH -o over.out\necho new"));
     writeFileSync(join(site.folder, "over.out"), "before\n");

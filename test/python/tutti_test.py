@@ -36,6 +36,10 @@ class Point:
         return type(other) is Point and other.x == self.x
 
 
+def prefix(_):
+    return os.path.realpath(sys.prefix)
+
+
 class Strange(Exception):
     """Cannot be unpickled: its constructor needs two arguments."""
 
@@ -232,6 +236,11 @@ class Map(unittest.TestCase):
         self.assertEqual(results, [("a\nb", os.path.realpath(FOLDER)), ("x\ny", os.path.realpath(FOLDER))])
         with self.assertRaises(TypeError):
             tutti.map(square, [1], array="1-2")
+
+    def test_functions_run_in_the_environment_of_the_job(self):
+        place = os.path.join(FOLDER, "env")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
+        self.assertEqual(tutti.map(prefix, [0], venv=place), [os.path.realpath(place)])
 
     def test_an_error_is_raised_with_the_traceback_of_the_job(self):
         with self.assertRaises(KeyError) as caught:
@@ -522,6 +531,9 @@ class Laboratory(unittest.TestCase):
         one = tutti.simulate("downey:jobs=40", policy="easy", seed=2)
         self.assertEqual(rows[3]["mean"], one.metrics["wait"]["mean"])
         self.assertAlmostEqual(rows[3]["mean"], sum(one["wait_s"]) / 40)
+        table = [line.split() for line in repr(comparison).splitlines()]
+        self.assertEqual([line[0] for line in table], ["policy", "fcfs", "easy"])
+        self.assertEqual(table[2][1], f"{(rows[2]['mean'] + rows[3]['mean']) / 2:.4g}")
         with self.assertRaises(KeyError):
             comparison.rows(no_such=1)
         with self.assertRaisesRegex(KeyError, "bounded-slowdown"):

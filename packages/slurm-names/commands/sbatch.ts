@@ -1,7 +1,7 @@
 /** `sbatch`: submits a script from a file, from standard input or from `--wrap`. */
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { interpreterOf, slurmWords } from "@tutti/cli/options/job-script.ts";
+import { interpreterOf, readJobScript, slurmWords } from "@tutti/cli/options/job-script.ts";
 import { type Given, merged, optionsOfVariables } from "@tutti/cli/options/slurm-given.ts";
 import { SBATCH_OPTIONS } from "@tutti/cli/options/slurm-options.ts";
 import { nodeName } from "@tutti/cli/options/slurm-site.ts";
@@ -32,6 +32,7 @@ export const sbatch: Command = {
       command: [...interpreter, path, ...rest.slice(1)],
       name,
       script: { base64: content.toString("base64"), word: interpreter.length },
+      ownWords: readJobScript(content.toString("utf8")).words,
     });
     if (options.has("test-only")) return tryOut(client, job);
     const [first, ...others] = await submit(client, "sbatch", job);

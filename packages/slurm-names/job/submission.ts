@@ -39,6 +39,8 @@ interface Program {
   readonly command: readonly string[];
   readonly name: string;
   readonly script?: NonNullable<SubmitJob["script"]>;
+  /** Options of `tutti submit` in the script, which count more than all others. */
+  readonly ownWords?: readonly string[];
 }
 
 /** @throws SlurmError */
@@ -58,7 +60,7 @@ export async function jobOf(
   if (typeof indices === "string")
     throw new SlurmError(`${FAILED}Invalid job array specification\n${indices}`);
   const read = (words: readonly string[]) => parseOptions(words, (problem) => new UsageError(problem));
-  const fields = read(ownWords(given, voice));
+  const fields = read([...ownWords(given, voice), ...(program.ownWords ?? [])]);
   const job = {
     name: program.name,
     ...surroundings(command, fields),
