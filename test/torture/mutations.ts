@@ -89,7 +89,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "no kill after the grace time",
     file: `${CONDUCTOR}/attempts/gang-part.ts`,
-    find: "this.killAtMs = monotonicMs() + this.spec.graceMs;",
+    find: "this.#killAtMs = nowMs + graceMs;",
     replace: "",
     why: "a job that ignores TERM never ends",
   },
